@@ -1,4 +1,4 @@
-"""The one door: find the tool, decode, open a transaction, run, write the event, commit, answer."""
+"""The public API: find the tool, decode the arguments, run the tool in a transaction with its event, commit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WRITE_TIMEOUT_S = 60.0
 
 
 class Store(Tools):
-    """A Moss store. Every face goes through `call`; every tool is also a method of its name."""
+    """A Moss store. Every interface uses `call`; every tool is also a method of its name."""
 
     def __init__(
         self,
@@ -42,8 +42,8 @@ class Store(Tools):
         self._engine = open_engine(config)
         self._clock_ms = clock_ms
         self._new_id = id_source
-        self._closed = catalog.disabled_by(config)
-        self._is_limited = read_only or bool(self._closed)
+        self._disabled = catalog.disabled_by(config)
+        self._is_limited = read_only or bool(self._disabled)
 
     def call(
         self,
@@ -57,20 +57,19 @@ class Store(Tools):
         idempotency_key: str | None = None,
         advice: bool = True,
     ) -> dict[str, Any]:
-        """Runs a tool in one transaction. What it wrote is durable when this returns; on an error nothing is.
+        """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
-        Raises `MossError` and nothing else for anything a caller can send. `cancelled` is asked between
-        the steps of long calls. Without patience a write that must wait raises `STORAGE_BUSY` at once. `workspace` is
-        the caller's default one, instead of the configuration's. A write with an `idempotency_key` is carried out once:
-        sent again within a day, with the same key and arguments, it is answered as before. Reads ignore the key.
-        Without `advice` a name that is not found is refused at once, and not looked for elsewhere: a program that asks
-        whether something is there has no use for it.
+        Every invalid request raises `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is
+        false a write that must wait raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
+        configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
+        arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
+        refused without a search for similar names.
         """
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
         if operation.forwards:
-            operation, arguments = catalog.forwarded(operation, arguments, self._offered, unknown_tool)
+            operation, arguments = catalog.forwarded(operation, arguments, self._find_offered, unknown_tool)
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:
@@ -92,16 +91,16 @@ class Store(Tools):
         key: str | None = None,
         advice: bool = True,
     ) -> dict[str, Any]:
-        values = self._decoded(operation, arguments, workspace)
+        values = self._decode(operation, arguments, workspace)
         if self._is_limited:
             self._check_allowed(operation, tool, values)
-        call = self._call(operation.alias_of or tool, cancelled, progress, advice)
+        call = self._context(operation.alias_of or tool, cancelled, progress, advice)
         if workspace != self.config.workspace:
             call.config = self.config.replace(workspace=workspace)
         writes = not operation.no_transaction and operation.writes(values)
-        once = self._once(operation, key, values, arguments, call) if writes or key is not None else None
+        once = self._idempotent_call(operation, key, values, arguments, call) if writes or key is not None else None
         if operation.stores:
-            _keep_credentials_out(operation, arguments, values, call)
+            _refuse_credentials(operation, arguments, values, call)
         if key is not None and writes:
             _refuse_key_with_credential(key, call)
         try:
@@ -116,28 +115,28 @@ class Store(Tools):
             raise
         except Exception as error:
             raise self._engine.translate(error) or internal_error(tool) from error
-        if self._is_limited and self._closed:
-            result = filter_next_calls(result, operation.answers, self._if_open)
+        if self._is_limited and self._disabled:
+            result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
 
-    def _decoded(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
+    def _decode(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
         """Decode the arguments; refuse texts above their limit before anything else is done with them."""
         values = operation.decode(arguments, workspace)
-        if operation.mutates and operation.listed:  # others take over what is stored elsewhere, whatever its size
+        if operation.mutates and operation.listed:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
 
-    def _once(
+    def _idempotent_call(
         self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: CallContext
     ) -> IdempotentCall | None:
-        """What makes sure that a call is carried out once; one that only reads may be repeated as it is."""
+        """Return the idempotency check of a call; None if it needs none, as a read does."""
         writes = operation.writes(values) and not operation.no_transaction
         own = self._engine.generate_key() if key is None and writes else None
         if key is None and own is None:
             return None
-        from moss_memory.storage.idempotency import IdempotentCall, checked_key
+        from moss_memory.storage.idempotency import IdempotentCall, check_key
 
-        call.key = own or checked_key(key)
+        call.key = own or check_key(key)
         if not writes:
             return None
         usual = operation.defaults.get("workspace")
@@ -145,13 +144,13 @@ class Store(Tools):
         return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
 
     def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
-        """Gives an error the best next call, where there is one and the configuration has not switched it off."""
+        """Add the best next call to an error, unless the configuration disables its tool."""
         if error.recovery is None and operation.recover is not None:
             given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
             error.recovery = operation.recover(operation.name, given, error)
-        error.recovery = self._if_open(error.recovery)
+        error.recovery = self._unless_disabled(error.recovery)
 
-    def _call(
+    def _context(
         self,
         operation: str,
         cancelled: Callable[[], bool] | None,
@@ -169,22 +168,22 @@ class Store(Tools):
         )
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any]) -> None:
-        """Refuses what the configuration has closed, and writing where the store is only read."""
-        if self._closed:
-            self._closed.refuse(operation, values)
+        """Refuse disabled tools, and writes if the store is read-only."""
+        if self._disabled:
+            self._disabled.refuse(operation, values)
         if self._read_only and (operation.writes(values) or not (operation.mutates or operation.idempotent)):
             raise MossError(
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
 
-    def _offered(self, tool: str) -> Operation | None:
-        """The tool of that name, if it is one for callers and the configuration has not switched it off."""
+    def _find_offered(self, tool: str) -> Operation | None:
+        """Return the tool of that name if it is listed and not disabled."""
         found = catalog.find(tool)
-        return found if found is not None and found.listed and not self._closed.has(tool) else None
+        return found if found is not None and found.listed and not self._disabled.has(tool) else None
 
-    def _if_open(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
-        """A proposed call, unless the configuration has switched off the tool it would lead to."""
-        return None if proposal is None or self._closed.has(proposal["tool"]) else proposal
+    def _unless_disabled(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Return a proposed call, or None if the configuration disables its tool."""
+        return None if proposal is None or self._disabled.has(proposal["tool"]) else proposal
 
     def _read(self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool) -> Any:
         tx = self._engine.begin_read(snapshot=snapshot, call=call)
@@ -223,7 +222,7 @@ class Store(Tools):
         return result
 
     def _correct(self, once: IdempotentCall, result: dict[str, Any], tx: Transaction) -> None:
-        """Keeps what became known only after the commit; where that cannot be, what was known before is kept."""
+        """Store the answer that was known only after the commit; keep the earlier one if that fails."""
         try:
             once.correct(tx, result)
             tx.commit()
@@ -242,12 +241,12 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
         **values: Any,
     ) -> Result:
-        """Runs what only reads and is no tool, in one transaction; `what` is being done is told in an error.
+        """Run a read that is no tool in one transaction; errors name it by `what`.
 
-        Raises `MossError` as `call` does. Without a `snapshot` it must be one statement.
+        Raise `MossError` as `call` does. Without a `snapshot` the read must be one statement.
         """
         try:
-            found: Result = self._read(body, values, self._call(what, cancelled, progress), snapshot=snapshot)
+            found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
         except MossError:
             raise
         except Exception as error:
@@ -255,7 +254,7 @@ class Store(Tools):
         return found
 
     def is_large(self) -> bool:
-        """Whether what `grows` with the store may keep others waiting."""
+        """Return whether a search or a count over the store may take longer than 20 ms."""
         return self._engine.is_large()
 
     def index(
@@ -267,13 +266,13 @@ class Store(Tools):
         progress: Callable[[int, int | None], None] | None = None,
         wait: bool = True,
     ) -> dict[str, Any]:
-        """Prepares what is stored for search by meaning, newest first; searches do so too, two seconds at a time.
+        """Make missing vectors for semantic search, newest first; searches do so too, for two seconds each.
 
-        What is done stays done when it is interrupted. `rebuild` starts again from nothing.
+        Finished work stays after an interruption. `rebuild` removes all vectors first.
         """
         if self._read_only:
             raise MossError("READ_ONLY", "this store is open for reading only; nothing is prepared")
-        call = self._call("index", cancelled, progress)
+        call = self._context("index", cancelled, progress)
         timeout_s = WRITE_TIMEOUT_S if wait else 0.0
         try:
             indexed, pending = self._engine.index(call=call, timeout_s=timeout_s, most=most, rebuild=rebuild)
@@ -289,7 +288,7 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> list[dict[str, Any]]:
-        """Looks through all that is stored for credentials: the kind and the place of each, never the value."""
+        """Search the store for credentials; return the kind and the address of each, never the value."""
         from moss_memory.transfer.secret_findings import credentials_in
 
         return self.read(credentials_in, what="doctor", cancelled=cancelled, progress=progress)
@@ -302,21 +301,21 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Writes everything into a folder of plain files; the same store gives the same folder."""
+        """Write everything into a folder of plain files; equal stores give equal folders."""
         from moss_memory.transfer.transfer_calls import export_folder
 
         arguments = {"folder": folder, "with_history": with_history}
         return self._run(export_folder, "export", arguments, self.config.workspace, cancelled, progress, True)
 
     def salvage(self, folder: str) -> dict[str, Any]:
-        """Writes everything that can be read of a damaged store into a folder of plain files, and lists the rest.
+        """Write everything readable of a damaged store into a folder of plain files.
 
-        The damaged files stay as they are. The rest is listed in `unreadable.jsonl`, and in the answer.
+        The damaged files stay unchanged. Unreadable rows are listed in `unreadable.jsonl` and in the answer.
         """
         from moss_memory.transfer.salvage_export import salvage
 
         try:
-            return salvage(self._engine, self.config, folder, self._call("salvage", None, None), Store)
+            return salvage(self._engine, self.config, folder, self._context("salvage", None, None), Store)
         except MossError:
             raise
         except Exception as error:
@@ -330,7 +329,7 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Brings such a folder back, or Markdown files in, all or nothing; `mode` settles collisions."""
+        """Import an exported folder, or Markdown files, all or nothing; `mode` resolves conflicts."""
         from moss_memory.transfer.transfer_calls import import_folder
 
         arguments = {"folder": folder, "mode": mode}
@@ -344,14 +343,14 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Moves a copy of everything into a new store: every row with its number, its versions and its vectors.
+        """Copy everything into a new store: every row with its number, its versions and its vectors.
 
-        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays as it is. What was interrupted goes on when it is
-        called again.
+        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
+        the next call.
         """
         from moss_memory.transfer.copy_store import migrate
 
-        call = self._call("migrate", cancelled, progress)
+        call = self._context("migrate", cancelled, progress)
         try:
             return migrate(self._engine, to, call, dry_run=dry_run)
         except MossError:
@@ -370,7 +369,7 @@ class Store(Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Takes over what another memory holds, a transaction a file, without writing to it; again adds nothing."""
+        """Import from another memory, one transaction per file, without changing it; a repeated import adds nothing."""
         from moss_memory.transfer.importers.adopt import adopt
 
         choices: dict[str, Any] = {
@@ -379,20 +378,20 @@ class Store(Tools):
             "allow_secrets": allow_secrets or self.config.allow_secrets,
             "closed": self.config.disabled_types,
             "progress": progress,
-            "check": self._call("adopt", cancelled, None).check_cancelled,
+            "check": self._context("adopt", cancelled, None).check_cancelled,
         }
         if not dry_run or self._engine.exists():
-            return adopt(self._taking(cancelled), source, path, **choices)
+            return adopt(self._importer(cancelled), source, path, **choices)
         import tempfile
 
         with (
-            tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # to count makes no store
+            tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # a dry run makes no store
             Store(Config(home, {**self.config.values, "url": ""}, self.config.sources, [])) as empty,
         ):
-            return adopt(empty._taking(cancelled), source, path, **choices)
+            return adopt(empty._importer(cancelled), source, path, **choices)
 
-    def _taking(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
-        """What takes the items of one file of another memory into this store."""
+    def _importer(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
+        """Return the function that imports the items of one file of another memory into this store."""
         from moss_memory.transfer.importers.adopt_call import adopt_items
 
         def take(**arguments: Any) -> dict[str, Any]:
@@ -403,7 +402,7 @@ class Store(Tools):
     def export_lines(
         self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
     ) -> int:
-        """Gives the lines that `capsule_export` writes to a function instead; how many capsules they are."""
+        """Pass the lines of `capsule_export` to a function; return the number of capsules."""
         from moss_memory.tools.capsule.capsule_files import stream_lines
 
         own: list[Exception] = []
@@ -417,7 +416,7 @@ class Store(Tools):
 
         values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
         try:
-            count: int = self._read(stream_lines, values, self._call("export", None, None), snapshot=True)
+            count: int = self._read(stream_lines, values, self._context("export", None, None), snapshot=True)
         except MossError:
             raise
         except Exception as error:
@@ -426,7 +425,7 @@ class Store(Tools):
             raise self._engine.translate(error) or error from error
         return count
 
-    if not TYPE_CHECKING:  # which reads in `typed.pyi` what each tool takes and answers
+    if not TYPE_CHECKING:  # type checkers read the tools' signatures in `typed.pyi`
 
         def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
             if tool.startswith("_"):
@@ -447,7 +446,7 @@ class Store(Tools):
         return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
 
     def close(self) -> None:
-        """Lets go of the database; a closed store opens again at the next call."""
+        """Close the database; a closed store opens again at the next call."""
         self._engine.close()
 
     def __enter__(self) -> Store:
@@ -458,14 +457,14 @@ class Store(Tools):
 
 
 def open_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> Store:
-    """Opens the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write makes it.
+    """Open the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write creates it.
 
-    One that is `read_only` refuses every tool that writes, an export included: `READ_ONLY`.
+    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`.
     """
     return Store(config or load_config(home), read_only=read_only)
 
 
-def _keep_credentials_out(
+def _refuse_credentials(
     operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext
 ) -> None:
     """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
@@ -490,18 +489,18 @@ def _refuse_key_with_credential(key: str, call: CallContext) -> None:
 
 
 def internal_error(tool: str) -> MossError:
-    """What a caller sees of a fault of Moss; its cause is chained for the log and for Python callers."""
+    """Return the error for a bug in Moss; its cause is chained for the log and for Python callers."""
     return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
 
 
 def unknown_tool(tool: str) -> MossError:
-    """The refusal of a tool that does not exist, naming the nearest one that does."""
+    """Return the refusal of an unknown tool, with the most similar known one."""
     like = nearest(tool, [operation.name for operation in catalog.operations()])
     return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:
-    """The answer as v1.0 spelled it: `task_link` where the later tools say `fetch_key`."""
+    """Return the answer with the field names of v1.0: `task_link` instead of `fetch_key`."""
     if isinstance(value, dict):
         return {"task_link" if key == "fetch_key" else key: _v1_answer(part) for key, part in value.items()}
     if isinstance(value, list):

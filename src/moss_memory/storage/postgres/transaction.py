@@ -189,7 +189,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._learnt: dict[int, dict[str, int]] = {}
 
     def _begin(self) -> Connection:
-        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._patience_s, self.call)
+        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
         self._taken = [f"select give_back_change({self._number})"]
         self._connection = connection
         self._began_s = time.monotonic()
