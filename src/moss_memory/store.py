@@ -8,6 +8,7 @@ from moss_memory.storage.engine import CallContext, open_engine
 
 from .config import Config, load_config
 from .errors import MossError, invalid_request, nearest
+from .maintenance import WRITE_TIMEOUT_S, ErrorTranslation, Maintenance
 from .registry import catalog
 
 TYPE_CHECKING = False
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
 else:
     Tools = object
 
-WRITE_TIMEOUT_S = 60.0
 
-
-class Store(Tools):
+class Store(Maintenance, Tools):
     """A Moss store. Every interface uses `call`; every tool is also a method of its name."""
 
     def __init__(
@@ -70,13 +69,12 @@ class Store(Tools):
             raise unknown_tool(tool)
         if operation.forwards:
             operation, arguments = catalog.forwarded(operation, arguments, self._find_offered, unknown_tool)
-            tool = operation.name
-        place = self.config.workspace if workspace is None else workspace
-        if operation.translate is None:
-            return self._run(operation, tool, arguments, place, cancelled, progress, wait, idempotency_key, advice)
+        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
         try:
-            return self._run(operation, tool, arguments, place, cancelled, progress, wait, idempotency_key, advice)
+            return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
         except MossError as error:
+            if operation.translate is None:
+                raise
             raise operation.translate(error) from error.__cause__
 
     def _run(
@@ -84,37 +82,34 @@ class Store(Tools):
         operation: Operation,
         tool: str,
         arguments: dict[str, Any],
-        workspace: str,
-        cancelled: Callable[[], bool] | None,
-        progress: Callable[[int, int | None], None] | None,
-        wait: bool,
+        call: CallContext,
+        *,
+        wait: bool = True,
         key: str | None = None,
-        advice: bool = True,
     ) -> dict[str, Any]:
-        values = self._decode(operation, arguments, workspace)
+        values = self._decode(operation, arguments, call.config.workspace)
+        changes = operation.writes(values)
         if self._is_limited:
-            self._check_allowed(operation, tool, values)
-        call = self._context(operation.alias_of or tool, cancelled, progress, advice)
-        if workspace != self.config.workspace:
-            call.config = self.config.replace(workspace=workspace)
-        writes = not operation.no_transaction and operation.writes(values)
-        once = self._idempotent_call(operation, key, values, arguments, call) if writes or key is not None else None
+            self._check_allowed(operation, tool, values, changes)
+        writes = changes and not operation.no_transaction
+        once = self._idempotent_call(operation, key, values, arguments, call, writes)
         if operation.stores:
-            _refuse_credentials(operation, arguments, values, call)
+            allowed = values.pop("allow_secrets", False)
+            if changes:
+                _refuse_credentials(operation, arguments, values, call, allowed)
         if key is not None and writes:
             _refuse_key_with_credential(key, call)
-        try:
-            if operation.no_transaction:
-                result = operation.body(call, **values)
-            elif writes:
-                result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
-            else:
-                result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
-        except MossError as error:
-            self._advise(operation, values, call, error)
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error(tool) from error
+        with ErrorTranslation(self._engine, tool):
+            try:
+                if operation.no_transaction:
+                    result = operation.body(call, **values)
+                elif writes:
+                    result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
+                else:
+                    result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
+            except MossError as error:
+                self._advise(operation, values, call, error)
+                raise
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
@@ -127,10 +122,15 @@ class Store(Tools):
         return values
 
     def _idempotent_call(
-        self, operation: Operation, key: Any, values: dict[str, Any], sent: dict[str, Any], call: CallContext
+        self,
+        operation: Operation,
+        key: Any,
+        values: dict[str, Any],
+        sent: dict[str, Any],
+        call: CallContext,
+        writes: bool,
     ) -> IdempotentCall | None:
         """Return the idempotency check of a call; None if it needs none, as a read does."""
-        writes = operation.writes(values) and not operation.no_transaction
         own = self._engine.generate_key() if key is None and writes else None
         if key is None and own is None:
             return None
@@ -153,13 +153,15 @@ class Store(Tools):
     def _context(
         self,
         operation: str,
-        cancelled: Callable[[], bool] | None,
-        progress: Callable[[int, int | None], None] | None,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        workspace: str | None = None,
         advice: bool = True,
     ) -> CallContext:
+        other = workspace is not None and workspace != self.config.workspace
         return CallContext(
             operation=operation,
-            config=self.config,
+            config=self.config.replace(workspace=workspace) if other else self.config,
             clock_ms=self._clock_ms,
             new_id=self._new_id,
             cancelled=cancelled,
@@ -167,11 +169,11 @@ class Store(Tools):
             advice=advice,
         )
 
-    def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any]) -> None:
+    def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
         """Refuse disabled tools, and writes if the store is read-only."""
         if self._disabled:
             self._disabled.refuse(operation, values)
-        if self._read_only and (operation.writes(values) or not (operation.mutates or operation.idempotent)):
+        if self._read_only and (changes or not (operation.mutates or operation.idempotent)):
             raise MossError(
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
@@ -206,9 +208,9 @@ class Store(Tools):
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
         def carry_out(tx: Transaction) -> dict[str, Any]:
-            told = None if once is None else once.begin(tx)
-            if told is not None:
-                return told
+            stored = None if once is None else once.begin(tx)
+            if stored is not None:
+                return stored
             result = operation.body(tx, **values)
             begun = tx.append_event(operation.alias_of or operation.name)
             if begun and once is not None:
@@ -245,185 +247,13 @@ class Store(Tools):
 
         Raise `MossError` as `call` does. Without a `snapshot` the read must be one statement.
         """
-        try:
+        with ErrorTranslation(self._engine, what):
             found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
-        except MossError:
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error(what) from error
         return found
 
     def is_large(self) -> bool:
         """Return whether a search or a count over the store may take longer than 20 ms."""
         return self._engine.is_large()
-
-    def index(
-        self,
-        *,
-        rebuild: bool = False,
-        most: int | None = None,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-        wait: bool = True,
-    ) -> dict[str, Any]:
-        """Make missing vectors for semantic search, newest first; searches do so too, for two seconds each.
-
-        Finished work stays after an interruption. `rebuild` removes all vectors first.
-        """
-        if self._read_only:
-            raise MossError("READ_ONLY", "this store is open for reading only; nothing is prepared")
-        call = self._context("index", cancelled, progress)
-        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
-        try:
-            indexed, pending = self._engine.index(call=call, timeout_s=timeout_s, most=most, rebuild=rebuild)
-        except MossError:
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error("index") from error
-        return {"indexed": indexed, "pending": pending}
-
-    def find_credentials(
-        self,
-        *,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> list[dict[str, Any]]:
-        """Search the store for credentials; return the kind and the address of each, never the value."""
-        from moss_memory.transfer.secret_findings import credentials_in
-
-        return self.read(credentials_in, what="doctor", cancelled=cancelled, progress=progress)
-
-    def export_folder(
-        self,
-        folder: str,
-        *,
-        with_history: bool = False,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> dict[str, Any]:
-        """Write everything into a folder of plain files; equal stores give equal folders."""
-        from moss_memory.transfer.transfer_calls import export_folder
-
-        arguments = {"folder": folder, "with_history": with_history}
-        return self._run(export_folder, "export", arguments, self.config.workspace, cancelled, progress, True)
-
-    def salvage(self, folder: str) -> dict[str, Any]:
-        """Write everything readable of a damaged store into a folder of plain files.
-
-        The damaged files stay unchanged. Unreadable rows are listed in `unreadable.jsonl` and in the answer.
-        """
-        from moss_memory.transfer.salvage_export import salvage
-
-        try:
-            return salvage(self._engine, self.config, folder, self._context("salvage", None, None), Store)
-        except MossError:
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error("salvage") from error
-
-    def import_folder(
-        self,
-        folder: str,
-        *,
-        mode: str = "error",
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> dict[str, Any]:
-        """Import an exported folder, or Markdown files, all or nothing; `mode` resolves conflicts."""
-        from moss_memory.transfer.transfer_calls import import_folder
-
-        arguments = {"folder": folder, "mode": mode}
-        return self._run(import_folder, "import", arguments, self.config.workspace, cancelled, progress, True)
-
-    def migrate(
-        self,
-        to: str,
-        *,
-        dry_run: bool = False,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> dict[str, Any]:
-        """Copy everything into a new store: every row with its number, its versions and its vectors.
-
-        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
-        the next call.
-        """
-        from moss_memory.transfer.copy_store import migrate
-
-        call = self._context("migrate", cancelled, progress)
-        try:
-            return migrate(self._engine, to, call, dry_run=dry_run)
-        except MossError:
-            raise
-        except Exception as error:
-            raise self._engine.translate(error) or internal_error("migrate") from error
-
-    def adopt(
-        self,
-        source: str,
-        path: str,
-        *,
-        workspace: str | None = None,
-        dry_run: bool = False,
-        allow_secrets: bool = False,
-        cancelled: Callable[[], bool] | None = None,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> dict[str, Any]:
-        """Import from another memory, one transaction per file, without changing it; a repeated import adds nothing."""
-        from moss_memory.transfer.importers.adopt import adopt
-
-        choices: dict[str, Any] = {
-            "workspace": workspace or self.config.workspace or "default",
-            "dry_run": dry_run,
-            "allow_secrets": allow_secrets or self.config.allow_secrets,
-            "closed": self.config.disabled_types,
-            "progress": progress,
-            "check": self._context("adopt", cancelled, None).check_cancelled,
-        }
-        if not dry_run or self._engine.exists():
-            return adopt(self._importer(cancelled), source, path, **choices)
-        import tempfile
-
-        with (
-            tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # a dry run makes no store
-            Store(Config(home, {**self.config.values, "url": ""}, self.config.sources, [])) as empty,
-        ):
-            return adopt(empty._importer(cancelled), source, path, **choices)
-
-    def _importer(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
-        """Return the function that imports the items of one file of another memory into this store."""
-        from moss_memory.transfer.importers.adopt_call import adopt_items
-
-        def take(**arguments: Any) -> dict[str, Any]:
-            return self._run(adopt_items, "adopt", arguments, "", cancelled, None, True)
-
-        return take
-
-    def export_lines(
-        self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
-    ) -> int:
-        """Pass the lines of `capsule_export` to a function; return the number of capsules."""
-        from moss_memory.tools.capsule.capsule_files import stream_lines
-
-        own: list[Exception] = []
-
-        def put(line: bytes) -> None:
-            try:
-                write(line)
-            except Exception as error:
-                own.append(error)
-                raise
-
-        values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
-        try:
-            count: int = self._read(stream_lines, values, self._context("export", None, None), snapshot=True)
-        except MossError:
-            raise
-        except Exception as error:
-            if error in own:
-                raise  # the caller's, not the store's
-            raise self._engine.translate(error) or error from error
-        return count
 
     if not TYPE_CHECKING:  # type checkers read the tools' signatures in `typed.pyi`
 
@@ -465,12 +295,9 @@ def open_store(home: str | None = None, *, config: Config | None = None, read_on
 
 
 def _refuse_credentials(
-    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext
+    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext, allowed: bool
 ) -> None:
     """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
-    allowed = values.pop("allow_secrets", False)
-    if not operation.writes(values):
-        return
     if allowed:
         call.config = call.config.replace(allow_secrets=True)
         return
@@ -486,11 +313,6 @@ def _refuse_key_with_credential(key: str, call: CallContext) -> None:
     from moss_memory.secrets.scanner import refuse_credentials
 
     refuse_credentials(call.config, {"idempotency_key": key})
-
-
-def internal_error(tool: str) -> MossError:
-    """Return the error for a bug in Moss; its cause is chained for the log and for Python callers."""
-    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
 
 
 def unknown_tool(tool: str) -> MossError:
