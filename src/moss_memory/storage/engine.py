@@ -27,6 +27,9 @@ if TYPE_CHECKING:
         tool: str
         """The name of the called tool."""
 
+        def begin(self) -> None:
+            """Begin the transaction unless it has begun; a write takes the lock, and then its time."""
+
         @property
         def now_ms(self) -> int:
             """Return the time of the snapshot or of the begin: times are ordered as the changes are."""
@@ -88,8 +91,8 @@ if TYPE_CHECKING:
     class Transaction(ReadTransaction, Protocol):
         """One call's changes to the store: all of its statements happen, or none do.
 
-        It waits for other writers, and makes them wait, from its first statement on, of which `now` and `new_id` are
-        some. So a body judges its arguments first; one that then has nothing to do leaves no event.
+        It holds the write lock from `begin`, `new_id` or its first statement on; `now` may be read only then. So a body
+        checks its arguments first; one that never begins leaves no event.
         """
 
         def run(self, sql: str, parameters: Parameters | None = None) -> int:

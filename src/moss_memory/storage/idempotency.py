@@ -67,6 +67,7 @@ class IdempotentCall:
         if self._is_new:
             self._is_new = False
             return None
+        tx.begin()
         before = tx.now_ms - KEPT_MS
         named = {**self._place, "plain": self._plain}
         if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):

@@ -25,8 +25,6 @@ class ReadTransactionBase:
 
     if TYPE_CHECKING:
 
-        @property
-        def now_ms(self) -> int: ...
         def rollback(self) -> None: ...
         def value(self, sql: str, parameters: Parameters | None = None) -> Any: ...
         def sql_in(self, column: str, parameter: str) -> str: ...
@@ -35,7 +33,14 @@ class ReadTransactionBase:
         self.call = call
         self.config = call.config
         self.tool = call.operation
-        self._now_ms = 0
+        self._now_ms: int = 0
+
+    def begin(self) -> None:
+        """Do nothing: a reading transaction has begun when it is made."""
+
+    @property
+    def now_ms(self) -> int:
+        return self._now_ms
 
     @property
     def now(self) -> int:
@@ -71,9 +76,9 @@ class WriteTransactionBase:
     if TYPE_CHECKING:
         call: CallContext
         _connection: Any
+        _now_ms: int
 
-        @property
-        def now_ms(self) -> int: ...
+        def _begin(self) -> Any: ...
         def commit(self) -> None: ...
         def advance_event_sequence(self, seq: int) -> None: ...
         def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
@@ -87,8 +92,18 @@ class WriteTransactionBase:
         self._recorded = False
         self._began_s = 0.0
 
+    def begin(self) -> None:
+        if self._connection is None:
+            self._begin()
+
+    @property
+    def now_ms(self) -> int:
+        assert self._connection is not None, "a transaction must begin before its time is read"
+        return self._now_ms
+
     def new_id(self) -> str:
-        return self.call.new_id(self.now_ms)
+        self.begin()
+        return self.call.new_id(self._now_ms)
 
     def advance_sequence(self, change: int) -> None:
         self.advance_event_sequence(change // CHANGES_PER_CALL)

@@ -51,12 +51,6 @@ class SqliteTransaction(ReadTransactionBase):
         return self._connection or self._begin()
 
     @property
-    def now_ms(self) -> int:
-        if self._connection is None:
-            self._begin()
-        return self._now_ms
-
-    @property
     def erases(self) -> dict[str, Any]:
         return {}
 
@@ -107,9 +101,8 @@ class SqliteTransaction(ReadTransactionBase):
 class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
-    It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
-    Its time is the time at which it became the only writer, so asking for it begins as a statement does; were it read
-    earlier, changes would be dated in another order than they were made.
+    It takes the write lock in `begin` or at its first statement, so a call checks its arguments without the lock. Its
+    time is read under the lock, so that times are ordered as the changes are.
     """
 
     _hold: Hold | None = None
