@@ -98,7 +98,9 @@ class Store(Maintenance, Tools):
             if changes:
                 _refuse_credentials(operation, arguments, values, call, allowed)
         if key is not None and writes:
-            _refuse_key_with_credential(key, call)
+            from moss_memory.secrets.scanner import refuse_credentials
+
+            refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored
         with ErrorTranslation(self._engine, tool):
             try:
                 if operation.no_transaction:
@@ -306,13 +308,6 @@ def _refuse_credentials(
     if operation.sizes is not None:
         operation.sizes(call, values)
     refuse_credentials(call.config, arguments, call.check_cancelled)
-
-
-def _refuse_key_with_credential(key: str, call: CallContext) -> None:
-    """Refuse an `idempotency_key` that looks like a credential, although only its hash is stored."""
-    from moss_memory.secrets.scanner import refuse_credentials
-
-    refuse_credentials(call.config, {"idempotency_key": key})
 
 
 def unknown_tool(tool: str) -> MossError:

@@ -165,7 +165,7 @@ def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: L
         deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
         answer["purged"] += deleted
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-        tx.erase_after_commit(answer, told="erased", anything=deleted > 0)
+        tx.erase_after_commit(answer, field="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
         if deleted < _AT_ONCE:
             return True

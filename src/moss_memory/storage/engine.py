@@ -128,10 +128,10 @@ if TYPE_CHECKING:
         def skip_event(self) -> None:
             """Write no event for this call, because it changes nothing."""
 
-        def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+        def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
             """Remove everything that was deleted, now or before, from the disk after the commit.
 
-            The field `told` of the result reports success. Other calls write between the slices of the work. Stored
+            The `field` of the result reports success. Other calls write between the slices of the work. Stored
             answers of idempotent calls are emptied at once, because any of them may contain the deleted text.
             """
 

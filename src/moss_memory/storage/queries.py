@@ -45,9 +45,9 @@ class Statement(str):
         return self if own is None else _fill(own, self.gaps)
 
 
-def load_queries(room: str) -> dict[str, Statement]:
+def load_queries(file: str) -> dict[str, Statement]:
     """Return the statements of a package by name, given any file of that package."""
-    folder = os.path.dirname(os.path.abspath(room))
+    folder = os.path.dirname(os.path.abspath(file))
     named = _read(os.path.join(folder, "queries.sql"))
     return {name: Statement(sql, f"{os.path.basename(folder)}.{name}") for name, sql in named.items()}
 

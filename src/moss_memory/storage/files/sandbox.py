@@ -152,10 +152,10 @@ def _is_stable(name: str, folder_fd: int, opened: os.stat_result) -> bool:
     for _ in range(_STABILITY_CHECKS):
         _await_changes(folder_fd)
         try:
-            look = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        if not _is_plain(look) or not _is_untouched(opened, look):
+        if not _is_plain(status) or not _is_untouched(opened, status):
             return False
     return True
 

@@ -281,13 +281,13 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
             self.execute(moved, {"number": self._number})
 
-    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+    def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
             from moss_memory.storage.idempotency import sql  # only what purges asks
 
             self.run(sql["forget_answers"])
             self._erases = True
-        result.update({told: True, **self.erases})
+        result.update({field: True, **self.erases})
 
     def _pause(self) -> None:
         self.release()

@@ -173,14 +173,14 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     def advance_event_sequence(self, seq: int) -> None:
         self._after_event = max(self._after_event, seq)
 
-    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+    def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
             from moss_memory.storage.idempotency import sql  # imported late: only purges need it
 
             lease = (os.getpid(), now_ms() + LEASE_MS)
             self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", lease)
             self.connection.execute(sql["forget_answers"])
-        self._erase_into = result, told
+        self._erase_into = result, field
 
     def _pause(self) -> None:
         self._end()
@@ -236,8 +236,8 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         except (apsw.Error, MossError):
             erased = False
         if self._erase_into is not None:
-            result, told = self._erase_into
-            result[told] = erased
+            result, field = self._erase_into
+            result[field] = erased
 
 
 def _is_left_to_erase(connection: apsw.Connection) -> bool:

@@ -200,4 +200,4 @@ def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
     tx.set_event_subject(workspace=workspace)
-    tx.erase_after_commit(answer, told="erased", anything=True)
+    tx.erase_after_commit(answer, field="erased", anything=True)

@@ -114,27 +114,33 @@ class LegacyUpgrade:
         """Return valid workspace and name of every row; of two that are equal here, the newer keeps its name."""
         rows = self._rows(("workspace_raw", "name_raw"))
         wanted = {row["row_id"]: (*self._allowed(row), row["deleted_at"] is None) for row in rows}
-        taken = {(_norm(where), _norm(name)) for where, name, active in wanted.values() if active and name is not None}
+        taken = {
+            (_norm(workspace), _norm(name))
+            for workspace, name, active in wanted.values()
+            if active and name is not None
+        }
         given: set[tuple[str, str]] = set()
         names: dict[int, tuple[str, str | None]] = {}
-        for row_id, (where, name, active) in reversed(wanted.items()):
+        for row_id, (workspace, name, active) in reversed(wanted.items()):
             kept = name
             if active and name is not None:
-                kept = self._unique_name(where, name, taken) if (_norm(where), _norm(name)) in given else name
-                given.add((_norm(where), _norm(kept)))
-            names[row_id] = (where, kept)
+                kept = self._unique_name(workspace, name, taken) if (_norm(workspace), _norm(name)) in given else name
+                given.add((_norm(workspace), _norm(kept)))
+            names[row_id] = (workspace, kept)
         return names
 
-    def _unique_name(self, where: str, name: str, taken: set[tuple[str, str]]) -> str:
+    def _unique_name(self, workspace: str, name: str, taken: set[tuple[str, str]]) -> str:
         """Return the name with the first number that makes it unique."""
         number = 0
         while True:
             number += 1
             suffix = f"-{number}"
             other = name.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            if (_norm(where), _norm(other)) not in taken:
-                taken.add((_norm(where), _norm(other)))
-                self.notes.append(f"workspace {where!r} has a newer capsule {name!r}; the older one is now {other!r}")
+            if (_norm(workspace), _norm(other)) not in taken:
+                taken.add((_norm(workspace), _norm(other)))
+                self.notes.append(
+                    f"workspace {workspace!r} has a newer capsule {name!r}; the older one is now {other!r}"
+                )
                 return other
 
     def _allowed(self, row: dict[str, Any]) -> tuple[str, str | None]:
