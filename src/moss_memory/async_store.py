@@ -1,4 +1,4 @@
-"""A store for programs that await: every call runs in a thread, and ends when its task is cancelled."""
+"""An asynchronous store: every call runs in a thread and stops if its task is cancelled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ else:
 
 
 class AsyncStore(AsyncTools):
-    """A Moss store whose methods are awaited; what they promise is what those of `Store` promise."""
+    """A Moss store whose methods are awaited; they give the same guarantees as those of `Store`."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -32,7 +32,7 @@ class AsyncStore(AsyncTools):
         workspace: str | None = None,
         idempotency_key: str | None = None,
     ) -> dict[str, Any]:
-        """Runs a tool in a thread. A task that is cancelled ends when the call has stopped, or was already done.
+        """Run a tool in a thread; a cancelled task ends after the call has stopped or finished.
 
         `progress` is called in that thread.
         """
@@ -54,11 +54,11 @@ class AsyncStore(AsyncTools):
             return await asyncio.shield(call)
         except asyncio.CancelledError:
             given_up = True
-            await _over(call)
+            await _wait_ended(call)
             raise
 
     async def close(self) -> None:
-        """Lets go of the database; a closed store opens again at the next call."""
+        """Close the database; a closed store opens again at the next call."""
         import asyncio
 
         await asyncio.to_thread(self.store.close)
@@ -90,15 +90,15 @@ class AsyncStore(AsyncTools):
         return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
 
 
-async def _over(call: Future[dict[str, Any]]) -> None:
-    """Waits until a call that nobody wants any more has come to its end, whatever that is."""
+async def _wait_ended(call: Future[dict[str, Any]]) -> None:
+    """Wait until a cancelled call has ended, whatever its result."""
     import asyncio
 
     await asyncio.wait([call])
     if not call.cancelled():
-        call.exception()  # looked at, so that nobody is warned of it
+        call.exception()  # retrieved, so that asyncio does not warn of it
 
 
 def open_async_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> AsyncStore:
-    """Opens a store as `open_store` does, for programs that await."""
+    """Open a store as `open_store` does, for asynchronous programs."""
     return AsyncStore(open_store(home, config=config, read_only=read_only))

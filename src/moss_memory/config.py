@@ -1,4 +1,4 @@
-"""Files and environment become one frozen Config, which remembers where each value came from."""
+"""Load the settings from files and environment into one frozen Config that records the source of each value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "db_max_open_conns": 0,
     "db_max_idle_conns": 0,
 }
-"""Every key of a configuration file, with the value it has when no file names it."""
+"""Every key of a configuration file, with its default value."""
 
 _ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
@@ -71,33 +71,33 @@ class Config:
 
     @property
     def exports(self) -> str:
-        """The folder in which import and export files live unless the settings allow others."""
+        """Return the folder of import and export files, the only one unless the settings allow others."""
         return os.path.join(self.home, "exports")
 
     @property
     def model_folder(self) -> str:
-        """The folder of the user's own model to search by meaning with; empty where there is none."""
+        """Return the folder of the user's own embedding model; empty if none is set."""
         chosen = os.path.expanduser(self.semantic_model)
         return os.path.join(self.home, chosen) if chosen else ""
 
     def replace(self, **values: Any) -> Config:
-        """A copy with some values changed."""
+        """Return a copy with some values changed."""
         sources = {**self.sources, **dict.fromkeys(values, "given")}
         return Config(self.home, {**self.values, **values}, sources, self.warnings)
 
 
 def load_config(home: str | None = None, cwd: str | None = None) -> Config:
-    """The settings for a home folder, merged with those of the repository around the current folder."""
+    """Return the settings for a home folder, merged with those of the repository around the current folder."""
     config = default_config(resolve_home(home))
     home, values, sources, warnings = config.home, config.values, config.sources, config.warnings
     global_path = os.path.join(home, "config.json")
-    for key, value in _checked(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
+    for key, value in _check_keys(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
         values[key] = value
         sources[key] = global_path
     repo_path = find_repo_config(cwd, home)
     if repo_path:
         _merge_repo(values, sources, _read(repo_path, strict=False, warnings=warnings), repo_path, warnings)
-    values["allowed_paths"] = _resolved_folders(values["allowed_paths"], warnings)
+    values["allowed_paths"] = _resolve_folders(values["allowed_paths"], warnings)
     chosen = os.environ.get("MOSS_WORKSPACE", "").strip()
     if chosen:
         if problem := _workspace_problem(chosen):
@@ -112,13 +112,13 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
 
 
 def default_config(home: str) -> Config:
-    """The settings where no file says anything."""
+    """Return the settings without any file."""
     values = {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
     return Config(home, values, dict.fromkeys(DEFAULTS, "default"), [])
 
 
 def resolve_home(home: str | None = None) -> str:
-    """The folder of the store: the one given, else `MOSS_HOME`, else `~/.moss`; links resolved."""
+    """Return the folder of the store, links resolved: the given one, else `MOSS_HOME`, else `~/.moss`."""
     chosen = home or os.environ.get("MOSS_HOME") or os.path.join("~", ".moss")
     try:
         return os.path.realpath(os.path.expanduser(chosen))
@@ -129,7 +129,7 @@ def resolve_home(home: str | None = None) -> str:
 
 
 def find_repo_config(cwd: str | None, home: str) -> str | None:
-    """The nearest `.moss/config.json` upward from the current folder, below the user's own home folder."""
+    """Return the nearest `.moss/config.json` upward from the current folder, below the user's home folder."""
     try:
         folder = os.path.realpath(cwd or os.getcwd())
     except OSError:
@@ -150,7 +150,7 @@ def find_repo_config(cwd: str | None, home: str) -> str | None:
 def _merge_repo(
     values: dict[str, Any], sources: dict[str, str], found: dict[str, Any], path: str, warnings: list[str]
 ) -> None:
-    for key, value in _checked(found, path, warnings).items():
+    for key, value in _check_keys(found, path, warnings).items():
         if key in ONLY_TO_LOWER and value > values[key]:
             warnings.append(f"{path}: {key} is ignored; a repository may only lower it")
             continue
@@ -171,17 +171,16 @@ def _merge_repo(
 
 
 def _may_set(key: str, value: Any, *, trusted: bool) -> bool:
-    """Whether a repository may give a key this value."""
     if key in _ONLY_TO_FORBID:
         return not value
     return key not in _ONLY_GLOBAL and (key not in _ONLY_WHEN_TRUSTED or trusted)
 
 
 def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
-    """The JSON object in a configuration file; a repository's broken file is only worth a warning."""
+    """Return the JSON object in a configuration file; a broken file of a repository only adds a warning."""
     if not os.path.lexists(path):
         return {}
-    found, problem = _parsed(_read_regular(path))
+    found, problem = _parse(_read_regular(path))
     if not problem:
         return found
     if strict:
@@ -190,8 +189,8 @@ def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
     return {}
 
 
-def _parsed(text: str | None) -> tuple[dict[str, Any], str]:
-    """The JSON object in the text, or what is wrong with it."""
+def _parse(text: str | None) -> tuple[dict[str, Any], str]:
+    """Return the JSON object in the text, or a description of its fault."""
     if text is None:
         return {}, "it cannot be read as a plain file of at most 1 MB"
     import json
@@ -204,7 +203,7 @@ def _parsed(text: str | None) -> tuple[dict[str, Any], str]:
 
 
 def _read_regular(path: str) -> str | None:
-    """The text of a regular file; nothing for what is missing, special or absurdly large."""
+    """Return the text of a regular file; None if it is missing, special or larger than 1 MB."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -218,8 +217,8 @@ def _read_regular(path: str) -> str | None:
         os.close(fd)
 
 
-def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
-    """The known keys with values of the right type; the rest becomes warnings."""
+def _check_keys(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str, Any]:
+    """Return the known keys with values of the right type; add a warning for every other key."""
     good: dict[str, Any] = {}
     for key, value in found.items():
         if key not in DEFAULTS:
@@ -234,7 +233,7 @@ def _checked(found: dict[str, Any], path: str, warnings: list[str]) -> dict[str,
 
 
 def setting_problem(key: str, value: Any) -> str:
-    """What keeps a value from being a setting, in words, or nothing."""
+    """Describe the values that a setting may have; empty if this value is one."""
     if key not in DEFAULTS:
         return f"one of {', '.join(DEFAULTS)}"
     return _problem(key, value, DEFAULTS[key])
@@ -258,8 +257,8 @@ def _problem(key: str, value: Any, default: Any) -> str:
 
 
 def _workspace_problem(value: Any) -> str:
-    """What the name of a workspace must be, where it is not that."""
-    from moss_memory.rows.values import norm  # few name a workspace
+    """Describe the names that a workspace may have; empty if this name is one."""
+    from moss_memory.rows.values import norm  # imported late: few set a workspace
 
     try:
         value.encode()
@@ -270,7 +269,7 @@ def _workspace_problem(value: Any) -> str:
 
 
 def _url_problem(value: Any, *, kept: bool = False) -> str:
-    """What the URL of a store on a server must be, where it is not that; one that is `kept` holds no password."""
+    """Describe the URLs that a store may have; empty if this is one. A `kept` URL has no password."""
     from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed  # few stores are on a server
 
     if value == "":
@@ -282,8 +281,8 @@ def _url_problem(value: Any, *, kept: bool = False) -> str:
     return ""
 
 
-def _resolved_folders(paths: list[str], warnings: list[str]) -> list[str]:
-    """Allowed folders with their parents resolved once; relative ones and links are left out with a warning."""
+def _resolve_folders(paths: list[str], warnings: list[str]) -> list[str]:
+    """Return allowed folders with their parents resolved; leave out relative ones and links with a warning."""
     good = []
     for path in paths:
         folder = os.path.normpath(os.path.expanduser(path))

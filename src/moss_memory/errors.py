@@ -1,4 +1,4 @@
-"""The one error type of Moss and the closed list of its codes."""
+"""The error type of Moss and the closed list of its codes."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ STATUS: dict[str, int] = {
 
 
 RETRYABLE = frozenset({"STORAGE_BUSY", "STORAGE_UNKNOWN"})
-"""Codes after which the same call, sent again as it was, may succeed; all others need something to change first."""
+"""Codes after which the same call may succeed unchanged; all others need a change first."""
 
 
 class MossError(Exception):
-    """Says what went wrong, with a code from `STATUS`, and where it can, the one best next call."""
+    """An error with a code from `STATUS`, a message and, if known, the best next call."""
 
     def __init__(
         self,
@@ -73,11 +73,11 @@ class MossError(Exception):
 
     @property
     def retryable(self) -> bool:
-        """Whether the same call may succeed when it is sent again; record tools say why storage failed in details."""
+        """Return whether the same call may succeed later; record tools keep the storage error's code in the details."""
         return self.code in RETRYABLE or (self.details or {}).get("storage_code") in RETRYABLE
 
     def payload(self) -> dict[str, Any]:
-        """The shape every face shows: `{"error": {"code", "message", "status", "retryable", …}}`."""
+        """Return the error as every interface shows it: `{"error": {"code", "message", "status", "retryable", …}}`."""
         error: dict[str, Any] = {
             "code": self.code,
             "message": self.message,
@@ -96,31 +96,31 @@ def _rebuild(code: str, message: str, details: dict[str, Any] | None, recovery: 
 
 
 def invalid_request(message: str, **details: Any) -> MossError:
-    """An `INVALID_REQUEST` whose message names the thing and says what to do."""
+    """Return an `INVALID_REQUEST` error."""
     return MossError("INVALID_REQUEST", message, details=details or None)
 
 
 def backticked(names: Iterable[str]) -> str:
-    """Names of arguments as messages mark them, so that each face can say them in its own words."""
+    """Mark names of arguments in a message, so that each interface can replace them by its own."""
     return ", ".join([f"`{name}`" for name in names])
 
 
 def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
-    """Of the known names the one most like this; none when there is none like it enough."""
-    import difflib  # only a refusal needs it
+    """Return the known name most similar to this one; None if none is similar enough."""
+    import difflib  # imported late: only a refusal needs it
 
     return next(iter(difflib.get_close_matches(name[:100], known, n=1, cutoff=cutoff)), None)
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether an error says that another writer has the store; record tools say it in their details."""
+    """Return whether an error means that another writer holds the lock, also in the details of record tools."""
     if not isinstance(error, MossError):
         return False
     return error.code == "STORAGE_BUSY" or (error.details or {}).get("storage_code") == "STORAGE_BUSY"
 
 
 def descriptor_limit_error(error: BaseException) -> MossError | None:
-    """What a failure means that comes of too many open files; none for any other."""
+    """Return `STORAGE_BUSY` if an error comes from too many open files, else None."""
     if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
         return None
     return MossError(
@@ -132,10 +132,10 @@ def descriptor_limit_error(error: BaseException) -> MossError | None:
 
 
 def not_json() -> MossError:
-    """Return what to hear of an answer with a value that JSON cannot hold, such as bytes in a column of texts."""
+    """Return the error for a value that JSON cannot represent, such as bytes in a text column."""
     return MossError("STORAGE_CORRUPT", "a stored value has the wrong type; `moss doctor` names the row and the column")
 
 
 def next_call(tool: str, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
-    """A `recovery`: the one best next call after an error."""
+    """Return a `recovery`: the best next call after an error."""
     return {"tool": tool, "arguments": arguments, "reason": reason}

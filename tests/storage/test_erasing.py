@@ -82,7 +82,7 @@ def test_the_gap_of_a_page_keeps_what_was_deleted_until_it_is_zeroed(tmp_path: P
 
 
 def test_gaps_are_zeroed_some_pages_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secure_delete, "_READ", 50)
+    monkeypatch.setattr(secure_delete, "_READ_PAGES", 50)
     path = tmp_path / "some"
     database, secrets = rebuilt_pages(path, 16)
     database.close()
@@ -125,7 +125,7 @@ def test_others_write_between_the_slices_of_a_purge(store: Store, home: Path, mo
 
 def write_between_slices(monkeypatch: pytest.MonkeyPatch, store: Store, other: Store, slices: list[str]) -> None:
     """After every slice another process stores a capsule."""
-    real, yield_lock = SecureDelete._alone, transaction.SqliteWrite.yield_lock
+    real, yield_lock = SecureDelete._run_slice, transaction.SqliteWrite.yield_lock
 
     def write(name: str) -> None:
         slices.append(name)
@@ -144,7 +144,7 @@ def write_between_slices(monkeypatch: pytest.MonkeyPatch, store: Store, other: S
         write("purged")
         return going_on
 
-    monkeypatch.setattr(SecureDelete, "_alone", alone)
+    monkeypatch.setattr(SecureDelete, "_run_slice", alone)
     monkeypatch.setattr(transaction.SqliteWrite, "yield_lock", breathed)
 
 
@@ -154,7 +154,7 @@ def test_who_writes_while_another_erases_does_not_join_in(
     in_small_slices(monkeypatch)
     store.call("capsule_delete", {"id": store_secrets(store)})
     at_work: list[object] = []
-    real = SecureDelete._alone
+    real = SecureDelete._run_slice
 
     def alone(self: SecureDelete, step: Any) -> bool:
         at_work.append(self._engine)
@@ -164,7 +164,7 @@ def test_who_writes_while_another_erases_does_not_join_in(
         return done
 
     with open_at(home) as other:
-        monkeypatch.setattr(SecureDelete, "_alone", alone)
+        monkeypatch.setattr(SecureDelete, "_run_slice", alone)
         assert store.call("capsule_purge", {})["erased"] is True
     assert set(at_work) == {store._engine}
 
@@ -189,7 +189,7 @@ def count(name):
         print(json.dumps(slices), flush=True)
         os._exit(9)
 
-real_alone, real_breathe = SecureDelete._alone, transaction.SqliteWrite.yield_lock
+real_alone, real_breathe = SecureDelete._run_slice, transaction.SqliteWrite.yield_lock
 
 def alone(self, step):
     def stepped(connection):
@@ -206,7 +206,7 @@ def breathe(self):
     count("after")
     return going_on
 
-SecureDelete._alone, transaction.SqliteWrite.yield_lock = alone, breathe
+SecureDelete._run_slice, transaction.SqliteWrite.yield_lock = alone, breathe
 with open_at(home) as store:
     print(json.dumps(store.call("capsule_purge", {})), flush=True)
 """

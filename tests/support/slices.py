@@ -21,8 +21,8 @@ NOW_MS = 1_900_000_000_000
 def in_small_slices(patch: Any) -> None:
     """Makes every slice as small as it can be, by anything that has `setattr`."""
     patch.setattr(secure_delete, "SLICE_S", 1e-9)
-    patch.setattr(secure_delete, "_MERGED", 1)
-    patch.setattr(secure_delete, "_READ", 8)
+    patch.setattr(secure_delete, "_MERGE_PAGES", 1)
+    patch.setattr(secure_delete, "_READ_PAGES", 8)
     patch.setattr(transaction, "SLICE_S", -1.0)
     for module in (bulk_changes, reasoning_purge):
         patch.setattr(module, "_AT_ONCE", 3)

@@ -66,6 +66,7 @@ def change_all(
     """
     table = versioned.rows.table
     alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
+    tx.begin()
     values = {**filters.parameters, "now": tx.now}
     if dry_run:
         return _counted(tx, table, alive, values)
@@ -130,7 +131,10 @@ def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | No
     """The time until which something was deleted that is to be purged; none where all of it is."""
     if older_than_days is not None and older_than_days < 0:
         raise invalid_request("`older_than_days` is negative; 0 means all", path="older_than_days")
-    return tx.now - min(older_than_days * 86_400, 2**52) if older_than_days else None
+    if not older_than_days:
+        return None
+    tx.begin()
+    return tx.now - min(older_than_days * 86_400, 2**52)
 
 
 def purge(
@@ -161,7 +165,7 @@ def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: L
         deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
         answer["purged"] += deleted
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-        tx.erase_after_commit(answer, told="erased", anything=deleted > 0)
+        tx.erase_after_commit(answer, field="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
         if deleted < _AT_ONCE:
             return True

@@ -165,6 +165,7 @@ class AddressedRows:
         if not by_id:
             key = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
         if also:
+            tx.begin()
             key["now"] = tx.now
         statement = self._statements.get((by_id, include_deleted, also))
         return tx.row(statement or self._statement(by_id, include_deleted, also), key)

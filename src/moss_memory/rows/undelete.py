@@ -98,6 +98,7 @@ def _deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dic
 def _rows(tx: ReadTransaction, versioned: Versioned, where: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Deleted rows, the last deleted first. What has expired is none of them: brought back, nobody would find it."""
     alive = f" and {versioned.alive}" if versioned.alive else ""
+    tx.begin()
     rows = tx.stream(
         f"select {', '.join(_COLUMNS)} from {versioned.rows.table} {where} and deleted_at is not null{alive}"
         f" {_LAST_FIRST}",

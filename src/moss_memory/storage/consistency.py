@@ -1,4 +1,4 @@
-"""What the rows of a store promise each other on every engine: counters that can go on, and chains that end."""
+"""Check the rows of a store on every engine: counters below their limit, and references without cycles."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from typing import Any
 
     Rows = Callable[[str], Iterator[tuple[Any, ...]]]
-    """Runs a statement and gives its rows."""
+    """Runs a statement and returns its rows."""
     Fault = dict[str, Any]
 
 LAST_EVENT = 1 << 38
-"""Above it the numbers of changes, which contain the number of their event, come near the end of 64 bits."""
+"""Change numbers contain their event's number; above this limit they come near the end of 64 bits."""
 LAST_CHANGE = 1 << 62
 LAST_NUMBER = 1 << 58
-"""The numbers of documents in the index are sixteen times the number of their row."""
+"""A document's number in the index is sixteen times the number of its row."""
 DEEPEST = 32
-"""How many bases a branch may have, one below the other."""
+"""The maximum depth of a chain of branches."""
 
 _COUNTERS = (
     ("events", "seq", LAST_EVENT),
@@ -75,7 +75,7 @@ _DANGLING = (
     ("timeline_events", "record_row", "row_id", "records", "row_id"),
 )
 _KEYS = {"branches": "branch_id", "tasks": "row_id", "entities": "row_id"}
-_PLACED = (
+_WORKSPACE_REFERENCES = (
     ("doc_entries", "branch_id", "branches", "seq"),
     ("graph_versions", "branch_id", "branches", "seq"),
     ("tags", "branch_id", "branches", "name"),
@@ -88,7 +88,7 @@ _PLACED = (
 
 
 def breaking(rows: Rows) -> Iterator[Fault]:
-    """Yield each counter that cannot go on, and each chain that does not end."""
+    """Yield each counter that is out of range and each cycle of references."""
     yield from _counters(rows)
     yield from _cycles(rows)
 
@@ -104,22 +104,22 @@ def _counters(rows: Rows) -> Iterator[Fault]:
 
 def _cycles(rows: Rows) -> Iterator[Fault]:
     for table, column, statement in _PARENTS:
-        parents = {_half(row, 0): _half(row, 1) for row in rows(statement)}
-        found, deepest = _walked(parents)
+        parents = {_key_part(row, 0): _key_part(row, 1) for row in rows(statement)}
+        found, deepest = _find_parent_cycle(parents)
         if found is not None:
-            yield fault(table, _shown(found), column, "is part of a cycle")
+            yield fault(table, _as_json(found), column, "is part of a cycle")
         elif table == "branches" and deepest > DEEPEST:
             yield fault(table, None, column, f"makes a chain of {deepest}, and at most {DEEPEST} are allowed")
     waits: dict[Hashable, list[Hashable]] = {}
     for row in rows("select workspace_norm, id, workspace_norm, depends_on from task_dependencies"):
-        waits.setdefault(_half(row, 0), []).append(_half(row, 1))
-    circle = _circle(waits)
+        waits.setdefault(_key_part(row, 0), []).append(_key_part(row, 1))
+    circle = _find_cycle(waits)
     if circle is not None:
-        yield fault("task_dependencies", _shown(circle), "depends_on", "is part of a cycle")
+        yield fault("task_dependencies", _as_json(circle), "depends_on", "is part of a cycle")
 
 
-def _walked(parents: dict[Any, Any]) -> tuple[Any, int]:
-    """Return a key from which following parents never ends, if there is one, and the length of the longest chain."""
+def _find_parent_cycle(parents: dict[Any, Any]) -> tuple[Any, int]:
+    """Return a key on a cycle of parents, or None, and the length of the longest chain."""
     depth: dict[Any, int] = {}
     for start in parents:
         path = []
@@ -138,8 +138,8 @@ def _walked(parents: dict[Any, Any]) -> tuple[Any, int]:
     return None, max(depth.values(), default=0)
 
 
-def _circle(after: dict[Any, list[Any]]) -> Any:
-    """Return a key that leads back to itself, if there is one."""
+def _find_cycle(after: dict[Any, list[Any]]) -> Any:
+    """Return a key on a cycle, or None."""
     done: set[Any] = set()
     for start in after:
         open_: dict[Any, Iterator[Any]] = {} if start in done else {start: iter(after[start])}
@@ -157,7 +157,7 @@ def _circle(after: dict[Any, list[Any]]) -> Any:
 
 
 def dangling(rows: Rows) -> Iterator[Fault]:
-    """Yield the first reference of each kind to a row that is not there."""
+    """Yield the first dangling reference of each kind."""
     for table, column, key, target, target_key in _DANGLING:
         statement = (
             f"select {key} from {table} as one where {column} is not null and not exists"
@@ -169,8 +169,8 @@ def dangling(rows: Rows) -> Iterator[Fault]:
 
 
 def _misplaced(rows: Rows) -> Iterator[Fault]:
-    """Yield the first row of each table that is in another workspace than its branch or its task."""
-    for table, column, target, key in _PLACED:
+    """Yield the first row of each table whose workspace differs from that of its branch, task or entity."""
+    for table, column, target, key in _WORKSPACE_REFERENCES:
         statement = (
             f"select one.{key} from {table} as one join {target} as other on other.{_KEYS[target]} = one.{column}"
             " where other.workspace_norm <> one.workspace_norm limit 1"
@@ -179,41 +179,41 @@ def _misplaced(rows: Rows) -> Iterator[Fault]:
             yield fault(table, row, "workspace_norm", f"is another than in {target}")
 
 
-def _half(row: tuple[Any, ...], which: int) -> Any:
+def _key_part(row: tuple[Any, ...], which: int) -> Any:
     size = len(row) // 2
     return row[which * size] if size == 1 else tuple(row[which * size : (which + 1) * size])
 
 
-def _shown(key: Any) -> Any:
+def _as_json(key: Any) -> Any:
     return list(key) if isinstance(key, tuple) else key
 
 
 def fault(table: str, row: Any, column: str, what: str) -> Fault:
-    """Return one thing that is wrong, as errors and `doctor` tell it."""
-    return {"table": table, "row": shown_value(row), "column": column, "fault": what}
+    """Return a fault as errors and `doctor` show it."""
+    return {"table": table, "row": shorten(row), "column": column, "fault": what}
 
 
-def shown_value(value: Any) -> Any:
-    """Return a value of any kind as JSON can hold it, shortened."""
+def shorten(value: Any) -> Any:
+    """Return a value as JSON can represent it, shortened."""
     if value is None or isinstance(value, (bool, int)):
         return value
     if isinstance(value, list):
-        return [shown_value(one) for one in value]
+        return [shorten(one) for one in value]
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     return str(value)[:100]
 
 
-def told(found: Fault) -> str:
-    """Return a fault in words."""
+def describe(found: Fault) -> str:
+    """Return a fault as one line of text."""
     row = "" if found["row"] is None else f" row {found['row']!r}"
     return f"{found['table']}{row}: {found['column']} {found['fault']}"
 
 
 def inconsistent(where: str, found: list[Fault], todo: str) -> MossError:
-    """Return what to hear of a store whose rows do not fit together."""
+    """Return the error for a store with inconsistent rows."""
     more = f" and {len(found) - 3} more" if len(found) > 3 else ""
-    shown = "; ".join([told(one) for one in found[:3]])
+    shown = "; ".join([describe(one) for one in found[:3]])
     return MossError(
         "STORAGE_CORRUPT", f"the rows of {where} are damaged: {shown}{more}. {todo}", details={"faults": found[:100]}
     )

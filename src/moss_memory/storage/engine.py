@@ -1,4 +1,4 @@
-"""What a room may ask of storage, and the one place that chooses an engine."""
+"""The interface of storage engines and transactions, and the choice of an engine."""
 
 from __future__ import annotations
 
@@ -20,213 +20,216 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
     class ReadTransaction(Protocol):
-        """One call's view of one state of the store."""
+        """A consistent read of the store for one call."""
 
         call: CallContext
         config: Config
         tool: str
-        """The tool that was called."""
+        """The name of the called tool."""
+
+        def begin(self) -> None:
+            """Begin the transaction unless it has begun; a write takes the lock, and then its time."""
 
         @property
         def now_ms(self) -> int:
-            """When this call sees the store, or began to change it: the order of times is the order of changes."""
+            """Return the time of the snapshot or of the begin: times are ordered as the changes are."""
 
         @property
         def now(self) -> int:
-            """The same in whole seconds."""
+            """Return the same in whole seconds."""
 
         @property
         def erases(self) -> dict[str, Any]:
-            """How far something is gone that was erased, as answers tell it; nothing where no byte of it is left."""
+            """Return the fields with which answers report an incomplete erasure; empty if no byte is left."""
 
         def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
-            """Every row of a statement that gives few: it has a limit, or names what it reads."""
+            """Return every row of a statement that yields few: it has a limit, or names its rows."""
 
         def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
-            """The same where there may be any number of rows: no more are held than are being read."""
+            """Return an iterator over any number of rows, without holding all of them in memory."""
 
         def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
-            """The first row, or none."""
+            """Return the first row, or None."""
 
         def value(self, sql: str, parameters: Parameters | None = None) -> Any:
-            """The first column of the first row, or none."""
+            """Return the first column of the first row, or None."""
 
         @property
         def schema_version(self) -> int:
-            """The version of the schema that this transaction sees."""
+            """Return the schema version of the store."""
 
         def check_cancelled(self) -> None:
-            """Raises `CANCELLED` when the caller has given up."""
+            """Raise `CANCELLED` if the caller has cancelled."""
 
         def progress(self, done: int, total: int | None = None) -> None:
-            """Tells the caller how far a long call has come."""
+            """Report the progress of a long call to the caller."""
 
         def search(self, request: SearchRequest) -> Hits:
-            """One page of what the query matches in the one index of all families, and the total.
+            """Return one page of hits in the index of all tools, and their total.
 
-            `SEMANTIC_UNAVAILABLE` where meaning is asked for and no model is there.
+            Raise `SEMANTIC_UNAVAILABLE` if the request needs a model and none is installed.
             """
 
         def vectors_of(self, source: str, rows: list[int]) -> int:
-            """How many of these rows of a source have been prepared for search by meaning."""
+            """Return the number of these rows of a source that have vectors."""
 
         def sql_in(self, column: str, parameter: str) -> str:
-            """The SQL condition that a column is one of a list, which is bound to the parameter as it is."""
+            """Return the SQL condition that a column is in a list, which is bound to the parameter unchanged."""
 
         def sql_json_contains(self, column: str, parameter: str) -> str:
-            """The SQL condition that a column, a JSON array, holds a value."""
+            """Return the SQL condition that a column, a JSON array, contains a value."""
 
         def commit(self) -> None:
-            """Ends the transaction; what it wrote is durable when this returns. Only the door calls it."""
+            """Commit durably; only `Store` calls it."""
 
         def rollback(self) -> None:
-            """Undoes everything. Only the door calls it."""
+            """Roll back; only `Store` calls it."""
 
         def release(self) -> None:
-            """Gives the connection back. Only the door calls it."""
+            """Give the connection back; only `Store` calls it."""
 
     class Transaction(ReadTransaction, Protocol):
         """One call's changes to the store: all of its statements happen, or none do.
 
-        It waits for other writers, and makes them wait, from its first statement on, of which `now` and `new_id` are
-        some. So a body judges its arguments first; one that then has nothing to do leaves no event.
+        It holds the write lock from `begin`, `new_id` or its first statement on; `now` may be read only then. So a body
+        checks its arguments first; one that never begins leaves no event.
         """
 
         def run(self, sql: str, parameters: Parameters | None = None) -> int:
-            """Runs a statement that changes rows and says how many it changed."""
+            """Run a statement that changes rows; return the number of changed rows."""
 
         def queue(self, sql: str, parameters: Parameters | None = None) -> None:
-            """Runs a statement whose answer nobody needs, at the latest before the commit, and always in its turn."""
+            """Run a statement without a result, in order, at the latest before the commit."""
 
         def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
-            """Inserts rows with one statement, written for one row; false when one collides, then none is there."""
+            """Insert rows by a statement for one row; return False, without a row inserted, if one conflicts."""
 
         def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
-            """Runs a statement whose failure must not fail the call; a failed one leaves nothing."""
+            """Run a statement whose failure is ignored; a failed one changes nothing."""
 
         def new_id(self) -> str:
-            """A ULID larger than every one given out before by this process."""
+            """Return a ULID larger than every one that this process returned before."""
 
         def next_change(self, count: int = 1) -> int:
-            """The next number in the store-wide order of changes, or the last of so many that are taken at once."""
+            """Take `count` numbers in the store-wide order of changes; return the last."""
 
         def advance_sequence(self, change: int) -> None:
-            """Makes this call's event, its further changes and all later ones come after a change of another store."""
+            """Advance the numbers of events and changes past a change that was imported from another store."""
 
         def advance_event_sequence(self, seq: int) -> None:
-            """The same after an event that came in with its number."""
+            """Advance the numbers of events past an imported event."""
 
         def set_event_subject(self, *, workspace: str | None = None, address: str | None = None) -> None:
-            """Names what this call's event is about; never any stored text."""
+            """Set the workspace and the address of this call's event; never stored text."""
 
         def record_event(self, *, workspace: str, address: str, payload: str) -> str:
-            """Writes an event of this call that others read, a task event, and gives its id."""
+            """Write an event of this call that others read, such as a task event; return its id."""
 
         def skip_event(self) -> None:
-            """Says that this call changes nothing after all, so that it leaves no event."""
+            """Write no event for this call, because it changes nothing."""
 
-        def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
-            """Once all is committed, removes what was deleted, now or before, from the disk.
+        def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
+            """Remove everything that was deleted, now or before, from the disk after the commit.
 
-            That field of the result says if it could. It goes by slices, between which others write. Answers that are
-            kept for calls with a key are emptied now: any of them may show it.
+            The `field` of the result reports success. Other calls write between the slices of the work. Stored
+            answers of idempotent calls are emptied at once, because any of them may contain the deleted text.
             """
 
         def yield_lock(self) -> bool:
-            """Lets others write, if this call has kept them from it for a while; false when the caller has given up.
+            """Release the lock if this call has held it for a while; return False if the caller has cancelled.
 
-            What the call did before is committed then: each of its slices must be whole in itself.
+            The work so far is committed then, so each slice must be consistent by itself.
             """
 
         def append_event(self, tool: str) -> bool:
-            """Writes the one event of this call, unless it recorded its own; whether it asked for anything at all.
+            """Write this call's event, unless it recorded its own; return whether the transaction has begun.
 
-            Only the door calls it.
+            Only `Store` calls it.
             """
 
     class Engine(Protocol):
-        """A place where the store lives."""
+        """A storage backend."""
 
         def begin_read(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
-            """A transaction that sees one state of the store."""
+            """Begin a transaction that reads a snapshot."""
 
         def begin_write(self, *, timeout_s: float, call: CallContext) -> Transaction:
-            """A writing transaction, from its first statement on the only one in its workspace, or anywhere.
+            """Return a writing transaction; from its begin on it is the only one in its workspace, or in the store.
 
-            `STORAGE_BUSY` when patience runs out.
+            Its begin raises `STORAGE_BUSY` at the timeout.
             """
 
         def write(self, carry_out: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
-            """Carries a call out in a writing transaction and commits it; its result.
+            """Run a call in a writing transaction, commit it and return its result.
 
-            Where that fails without the call's fault, and nothing of it stays, it is carried out again. Where it cannot
-            be known whether anything stays it is too, so it has to look first whether it is remembered; an engine that
-            can be in that doubt gives every call a key of its own.
+            A call that failed temporarily and was rolled back is run again, and also if it is unknown if the commit
+            succeeded. So it first has to look up its idempotency key; an engine that can lose the result of a commit
+            generates a key for every call.
             """
 
         def generate_key(self) -> str | None:
-            """A key for a call that has none of its caller's, by which it is remembered; none where none is needed."""
+            """Return an idempotency key for a call without one; None if this engine needs none."""
 
         def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
-            """Makes missing vectors, at most so many; how many it made, and how many are still missing."""
+            """Make at most `most` missing vectors; return the numbers of made and of still missing ones."""
 
         def restore(self, backup: str, *, call: CallContext) -> str | None:
-            """Puts a backup in the store's place; the name under which the one that was there is kept."""
+            """Replace the store by a backup; return the name of the copy of the old one."""
 
         def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-            """Fills a new store's file with what can be read of this one, however damaged; what could not be."""
+            """Copy all readable rows of a damaged store into a new database; list the unreadable ones."""
 
         def translate(self, error: Exception) -> MossError | None:
-            """The `MossError` that a driver's error means, or none if it is not the driver's."""
+            """Return the `MossError` for a driver's error; None for any other error."""
 
         def about(self) -> str:
-            """What this engine is and in which version."""
+            """Return the name and the version of this engine."""
 
         def files(self) -> tuple[str, ...]:
-            """The names of the files that it keeps in the home folder."""
+            """Return the names of its files in the home folder."""
 
         def exists(self) -> bool:
-            """Whether there is a store: a file of any kind in its place counts."""
+            """Return whether there is a store, or any other file in its place."""
 
         def is_taken(self) -> bool:
-            """Whether there is a store that a migration must not fill."""
+            """Return whether there is a store that a migration must not fill."""
 
         def is_large(self) -> bool:
-            """Whether searching or counting all of it may take longer than others should wait, about 20 ms."""
+            """Return whether a search or a count over the store may take longer than 20 ms."""
 
         def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
-            """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+            """Yield the results of all health checks; with `fix`, repair first."""
 
         def copy_to(self, path: str) -> int:
-            """Copies one state of the whole store into a new file and says how many bytes it has.
+            """Copy a snapshot of the store into a new file; return its size in bytes.
 
-            The file is private, durable when this returns, and not there after an error; what has that name stays.
+            The file is private, durable on return, and absent after an error; an existing file is never replaced.
             """
 
         def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
-            """Every row of one state of the store as `(table, row)`; not index and vectors, which follow from them."""
+            """Yield `(table, row)` for every row of a snapshot except the index and the vectors, which are derived."""
 
         def tables(self, tx: ReadTransaction) -> list[str]:
-            """The names of the tables of which `dump` gives rows."""
+            """Return the names of the tables that `dump` yields."""
 
         def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-            """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+            """Return the columns of a table that are not derived, and its key columns; empty if there is no table."""
 
         def finish_load(self, *, call: CallContext) -> None:
-            """Gives a store free that was being filled: from now on it is one like any other."""
+            """Open a store to others after a bulk load."""
 
         def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
-            """Empties every table but those and begins to count anew; running servers see an empty store."""
+            """Empty every table except `but` and reset all counters; running servers see an empty store."""
 
         def mark(self) -> object:
-            """What equals an earlier mark only if nobody, here or in another process, has committed anything since."""
+            """Return an object that equals an earlier one only if nobody has committed since, in any process."""
 
         def close(self) -> None:
-            """Lets go of every connection and lock."""
+            """Close every connection and release every lock."""
 
 
 class CallContext:
-    """What a caller brings along: settings, the clock, the source of ids, the wish to stop, the ear for progress."""
+    """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = ("advice", "cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
 
@@ -244,27 +247,27 @@ class CallContext:
     ) -> None:
         self.operation = operation
         self.workspace = workspace
-        """The only one in which it writes, as its caller wrote it; none where it may write anywhere."""
+        """The only workspace that the call writes to, as given by the caller; None if it may write to any."""
         self.key: str | None = None
-        """What it is remembered by."""
+        """The idempotency key."""
         self.config = config
         self.clock_ms = clock_ms
         self.new_id = new_id
         self.cancelled = cancelled
         self.progress = progress
         self.advice = advice
-        """Whether a refusal is worth some milliseconds for what to do instead."""
+        """Whether an error may take some milliseconds more to suggest a better call."""
 
     def check_cancelled(self) -> None:
-        """Ends a call whose caller has given up; its transaction is undone."""
+        """Raise `CANCELLED` if the caller has cancelled."""
         if self.cancelled is not None and self.cancelled():
             raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
 
 
 def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:
-    """The engine that the configuration names.
+    """Return the engine that the configuration selects.
 
-    One that is `filling` makes a new store, or goes on with it, which nobody else opens until it is given free.
+    With `bulk_load` it makes a new store, or continues one, which nobody else can open until `finish_load`.
     """
     if config.url:
         return _postgres(config, bulk_load=bulk_load)
@@ -274,17 +277,16 @@ def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:
 
 
 def read_external(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
-    """What each statement finds in the database file of another program, which is not touched."""
+    """Run statements on another program's database file, without changing it; return the rows of each."""
     from moss_memory.storage.sqlite.repair import external_db
 
     return external_db.read_external(path, statements)
 
 
 def _postgres(config: Config, *, bulk_load: bool) -> Engine:
-    """The engine on a server, whose driver is an extra."""
     from importlib.util import find_spec
 
-    if any(find_spec(module) is None for module in ("psycopg", "numpy")):  # a search would miss the second much later
+    if any(find_spec(module) is None for module in ("psycopg", "numpy")):  # only searches import numpy
         raise MossError(
             "INVALID_REQUEST",
             "a store on PostgreSQL needs what the extra `postgres` brings; install moss-memory[postgres]",

@@ -1,4 +1,4 @@
-"""What an engine finds when it looks its store over."""
+"""The result type of health checks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ SOUND, DAMAGED, MENDED, PENDING, UNCHECKED, FAILED = "sound", "damaged", "mended
 
 
 class CheckResult:
-    """One thing that an engine looked at, how it was found, and the facts; a failed look has a `problem`.
+    """The result of one check: subject, state and facts; a failed check has a `problem`.
 
     Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers` and `meaning`, of
-    a server also `server`, `host`, `durability` and `connections`; what they are called is up to a face.
+    a server also `server`, `host`, `durability` and `connections`; interfaces choose the words shown for them.
     """
 
     __slots__ = ("facts", "problem", "state", "subject")

@@ -1,11 +1,10 @@
-"""Calls that are sent again: one that has a key is carried out once, and then answered as before.
+"""Idempotent calls: a call with a key is executed once; if it is sent again, its stored answer is returned.
 
-Callers give keys to calls that they may send again; an engine that may have to repeat a call itself, because it does
-not know how a commit ended, gives one to every call.
+Callers give keys to calls that they may send again; an engine that may have to repeat a call itself, because the result
+of a commit can be lost, generates one for every call.
 
-The answer is kept for a day, in the transaction that carries the call out. It may show what was stored: when anything
-is purged or erased, the engine empties every kept answer, whatever it was about. The key stays, so that the call is
-still not carried out again.
+The answer is stored for a day, in the transaction of the call. It may contain stored text: if anything is purged or
+erased, the engine empties every stored answer. The key stays, so that the call is still not executed again.
 """
 
 from __future__ import annotations
@@ -28,22 +27,22 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 
 KEPT_MS = 86_400_000
-"""For how long an answer is kept."""
+"""How long an answer is stored."""
 KEY_MAX_CHARS = 256
-_EXPIRED_AT_ONCE = 100
-"""How many answers for which nobody may ask any more a call removes at the most."""
+_MAX_EXPIRED = 100
+"""The maximum number of expired answers that one call removes."""
 
-_spelled = json.JSONEncoder(separators=(",", ":")).encode
-"""In ASCII, for an answer may tell of a file whose name is no text."""
+_encode = json.JSONEncoder(separators=(",", ":")).encode
+"""ASCII, because an answer may contain a file name that is not valid Unicode."""
 _sorted = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 
 
 class IdempotentCall:
-    """One call by its key; keys are told apart by workspace and tool.
+    """One call by its key; keys are distinct by workspace and tool.
 
-    Of a caller's key only a hash is kept: its text may name what is erased later. Keys that were kept before as they
-    are still count, for the day that they are kept. A key that `is_new` was made for this call, so nobody has used it
-    when the call is carried out for the first time.
+    Only a hash of a caller's key is stored: its text may contain something that is erased later. Keys of older
+    versions, stored unhashed, are valid until they expire. A key with `is_new` was generated for this call, so its
+    first execution need not look it up.
     """
 
     __slots__ = ("_answer", "_arguments", "_is_new", "_is_own", "_place", "_plain")
@@ -53,7 +52,7 @@ class IdempotentCall:
         self._place = {
             "workspace": "" if workspace is None else norm(workspace),
             "tool": tool,
-            "key": key if is_new else _hashed(key),
+            "key": key if is_new else _hash_key(key),
         }
         self._plain = key
         self._is_new = self._is_own = is_new
@@ -61,22 +60,23 @@ class IdempotentCall:
         self._answer = ""
 
     def begin(self, tx: Transaction) -> dict[str, Any] | None:
-        """What the call was answered when it was carried out; none where it is to be carried out now.
+        """Return the stored answer of the call; None if it is to be executed now.
 
-        Whoever sends the same call meanwhile waits here until this one is over.
+        A concurrent call with the same key waits here for this one.
         """
         if self._is_new:
             self._is_new = False
             return None
+        tx.begin()
         before = tx.now_ms - KEPT_MS
         named = {**self._place, "plain": self._plain}
         if tx.run(sql["claim"], {**named, "arguments": self._arguments, "now_ms": tx.now_ms, "before": before}):
             return None
         row = tx.row(sql["remembered"], named)
         assert row is not None, "a key that cannot be claimed is there"
-        return self._told_again(*row)
+        return self._stored_answer(*row)
 
-    def _told_again(self, arguments: str | None, answer: str | None) -> dict[str, Any] | None:
+    def _stored_answer(self, arguments: str | None, answer: str | None) -> dict[str, Any] | None:
         if arguments is None:
             raise _conflict(
                 "a call with this `idempotency_key` was carried out, and its answer was taken out since because "
@@ -88,30 +88,30 @@ class IdempotentCall:
                 "own, and send it again only with the same arguments"
             )
         if answer is None:
-            return None  # it went by slices, and was ended before the last
+            return None  # it ran in slices and was stopped before the last
         self._answer = answer
         found: dict[str, Any] = json.loads(answer)
         return found
 
     def remember(self, tx: Transaction, answer: dict[str, Any]) -> None:
-        """Keeps the answer, in the transaction of the call."""
-        self._answer = _spelled(answer)
+        """Store the answer, in the transaction of the call."""
+        self._answer = _encode(answer)
         kept = {**self._place, "arguments": self._arguments, "answer": self._answer, "now_ms": tx.now_ms}
         tx.queue(sql["remember"], kept)
-        if not self._is_own or self._place["key"].startswith("0"):  # of keys that engines make, one in sixteen
-            tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _EXPIRED_AT_ONCE})
+        if not self._is_own or self._place["key"].startswith("0"):  # one in sixteen generated keys
+            tx.queue(sql["forget_expired"], {"before": tx.now_ms - KEPT_MS, "most": _MAX_EXPIRED})
 
     def correct(self, tx: Transaction, answer: dict[str, Any]) -> None:
-        """Keeps another answer in the place of the one that was kept, unless that was emptied meanwhile."""
-        tx.run(sql["correct"], {**self._place, "answer": _spelled(answer)})
+        """Replace the stored answer, unless it was emptied meanwhile."""
+        tx.run(sql["correct"], {**self._place, "answer": _encode(answer)})
 
     def is_outdated(self, answer: dict[str, Any]) -> bool:
-        """Whether the answer has changed since it was kept: after the commit it is known whether bytes are gone."""
-        return _spelled(answer) != self._answer
+        """Return whether the answer changed after the commit, which decides if an erasure succeeded."""
+        return _encode(answer) != self._answer
 
 
-def checked_key(key: Any) -> str:
-    """A key as callers may choose it; everything else is refused."""
+def check_key(key: Any) -> str:
+    """Return a caller's key; refuse an invalid one."""
     if not isinstance(key, str) or not key.strip() or len(key) > KEY_MAX_CHARS:
         raise invalid_request(
             f"`idempotency_key` must be a string of 1 to {KEY_MAX_CHARS} characters", path="idempotency_key"
@@ -120,15 +120,15 @@ def checked_key(key: Any) -> str:
     return key
 
 
-def _hashed(key: str) -> str:
-    import hashlib  # most calls have no key
+def _hash_key(key: str) -> str:
+    import hashlib  # imported late: most calls have no key
 
     return hashlib.sha256(key.encode()).hexdigest()
 
 
 def _digest(values: dict[str, Any], sent: dict[str, Any]) -> str:
-    """What two calls have in common only if their arguments mean the same."""
-    import hashlib  # most calls have no key
+    """Return a digest that is equal only for calls with equivalent arguments."""
+    import hashlib  # imported late: most calls have no key
 
     meant = {name: value for name, value in values.items() if name != "budget"}
     check_json(meant, "arguments")

@@ -1,4 +1,4 @@
-"""Rows with names: a class declares the columns of its queries once, in their order, and reads each by its name."""
+"""Rows with named columns: a class declares the columns of its queries once, in their order."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
 
 class NamedRow(tuple):  # type: ignore[type-arg]
-    """A row as a query gives it. A subclass annotates its columns.
+    """A row of a query; a subclass annotates its columns.
 
-    Read by name it costs what an index costs, and making it of a tuple an eighth of what a dict does; a
-    `namedtuple` would take ten times as long to declare, at every start.
+    Access by name costs as much as by index, and construction from a tuple an eighth of that of a dict; a `namedtuple`
+    would take ten times as long to declare, at every start.
     """
 
     __slots__ = ()
@@ -25,5 +25,5 @@ class NamedRow(tuple):  # type: ignore[type-arg]
             setattr(cls, name, property(itemgetter(place)))
 
     def changed(self, **values: Any) -> Self:
-        """The same row with other values in some of its columns."""
+        """Return a copy with some columns changed."""
         return type(self)([values.get(name, old) for name, old in zip(self.columns, self, strict=True)])

@@ -1,11 +1,11 @@
-"""Named SQL: a room keeps its statements in `queries.sql`, each under a line `-- name: …`.
+"""Named SQL: a package keeps its statements in `queries.sql`, each below a line `-- name: …`.
 
 They are written once, in the stricter SQL that SQLite and PostgreSQL share: `greatest` for the larger of two, an alias
-for every subquery, no reserved word as a name, a cast where nothing else tells the type of a parameter. A statement
-that takes its filters or lists of columns from a call has gaps, `{where}`, which `filled` fills with SQL.
+for every subquery, no reserved word as a name, a cast if nothing else determines the type of a parameter. A statement
+with filters or columns of a call has gaps, `{where}`, which `filled` fills with SQL.
 
-Where one engine has to say a statement in another way, a file beside the room's, `queries.<engine>.sql`, holds it under
-the same name with the same gaps; `load_overrides` reads these files, and `for_engine` chooses.
+If an engine needs another statement, a file beside the package's, `queries.<engine>.sql`, contains it under the same
+name with the same gaps; `load_overrides` reads these files, and `for_engine` selects.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 class Statement(str):
-    """The SQL of one statement, with the name that it has in its room."""
+    """The SQL of one statement, with its name and package."""
 
     __slots__ = ("gaps", "key")
 
     key: str
-    """The room and the name, as in `capsule.insert`."""
+    """The package and the name, as in `capsule.insert`."""
     gaps: dict[str, str]
-    """What its gaps were filled with."""
+    """The SQL in its gaps."""
 
     def __new__(cls, sql: str, key: str, gaps: dict[str, str] | None = None) -> Statement:
-        statement = super().__new__(cls, _filled(sql, gaps or {}))
+        statement = super().__new__(cls, _fill(sql, gaps or {}))
         statement.key = key
         statement.gaps = gaps or {}
         return statement
 
     def filled(self, **gaps: str) -> Statement:
-        """The statement with SQL in its gaps; it still knows its name."""
+        """Return the statement with SQL in its gaps; it keeps its name."""
         return Statement(self, self.key, gaps)
 
     def for_engine(self, overrides: Mapping[str, str]) -> str:
-        """What an engine with these overrides says instead: the same unless it has its own words."""
+        """Return the statement for an engine with these overrides; itself if none applies."""
         own = overrides.get(self.key)
-        return self if own is None else _filled(own, self.gaps)
+        return self if own is None else _fill(own, self.gaps)
 
 
-def load_queries(room: str) -> dict[str, Statement]:
-    """The statements of a room by name, given any file of that room."""
-    folder = os.path.dirname(os.path.abspath(room))
+def load_queries(file: str) -> dict[str, Statement]:
+    """Return the statements of a package by name, given any file of that package."""
+    folder = os.path.dirname(os.path.abspath(file))
     named = _read(os.path.join(folder, "queries.sql"))
     return {name: Statement(sql, f"{os.path.basename(folder)}.{name}") for name, sql in named.items()}
 
@@ -77,7 +77,7 @@ def _read(path: str) -> dict[str, str]:
     return queries
 
 
-def _filled(sql: str, gaps: dict[str, str]) -> str:
+def _fill(sql: str, gaps: dict[str, str]) -> str:
     for name, part in gaps.items():
         sql = sql.replace(f"{{{name}}}", part)
     return sql

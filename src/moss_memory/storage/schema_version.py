@@ -1,6 +1,6 @@
-"""The version of the schema, which counts on every engine alike."""
+"""The version of the schema, the same on every engine."""
 
 from __future__ import annotations
 
 SCHEMA_VERSION = 16
-"""The newest change to the schema; a test holds it equal to the highest number among the migrations."""
+"""The newest version of the schema; a test compares it with the highest number of a migration."""

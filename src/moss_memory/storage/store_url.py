@@ -1,4 +1,4 @@
-"""The addresses of stores, as people write them; what may be a password in one is never repeated."""
+"""URLs and folders of stores as users write them; a possible password is never repeated in messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN = "`to` is sqlite:FOLDER, the home folder of a new store, or postgresql:/
 
 
 def target_of(config: Config, address: str) -> tuple[Config, str]:
-    """The settings with which a new store at this address is opened, and the address as it may be told."""
+    """Return the settings to open a new store at this address, and the address without a password."""
     if is_url(address):
         return _on_server(config, address), without_password(address)
     if not address.startswith(_FOLDER):
@@ -29,7 +29,7 @@ def target_of(config: Config, address: str) -> tuple[Config, str]:
 
 
 def _on_server(config: Config, url: str) -> Config:
-    """The settings for a store on a server; a password in an argument is seen by everybody on the machine."""
+    """Return the settings for a store on a server; refuse a password, which is visible to every process."""
     if has_password(url):
         raise invalid_request(
             "the address holds a password, which others can see in the list of processes; leave it out, and put it "
@@ -44,7 +44,7 @@ def _on_server(config: Config, url: str) -> Config:
 
 
 def _home(folder: str) -> str:
-    """The folder that is meant; refused where none can be made of it."""
+    """Return the absolute folder; refuse a path that cannot be one."""
     if not folder.strip() or has_control(folder) or folder.startswith("//"):
         raise invalid_request(f"the address names no folder; {_KNOWN}", path="to")
     refuse_foreign(folder)

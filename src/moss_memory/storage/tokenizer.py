@@ -1,6 +1,6 @@
-"""How texts and questions are cut into words, on every engine the same: chosen here, made where SQLite is.
+"""The tokenizer of texts and queries, the same on every engine.
 
-A leaf, so that the language of queries below storage may use it.
+It imports nothing else of Moss, so that the query parser below storage may use it.
 """
 
 from moss_memory.storage.sqlite.fts_tokenizer import places_of, porter_stems, words_of

@@ -1,4 +1,4 @@
-"""What a call's transaction does alike on every engine; the statements are each engine's own."""
+"""The parts of a transaction that are the same on every engine."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ if TYPE_CHECKING:
     from .engine import CallContext, Parameters
 
 CHANGES_PER_CALL = 1 << 24
-"""So many numbers in the order of changes a call may take; the number of its event stands above them."""
+"""The maximum number of changes of a call; the number of its event is in the bits above."""
 SLICE_S = 0.05
-"""How long a slice of long work keeps others from writing, roughly."""
+"""About how long a slice of long work holds the lock."""
 
 
 class ReadTransactionBase:
-    """One call's view of one state of the store."""
+    """A consistent read of the store for one call."""
 
     __slots__ = ("_now_ms", "call", "config", "tool")
 
     if TYPE_CHECKING:
 
-        @property
-        def now_ms(self) -> int: ...
         def rollback(self) -> None: ...
         def value(self, sql: str, parameters: Parameters | None = None) -> Any: ...
         def sql_in(self, column: str, parameter: str) -> str: ...
@@ -35,7 +33,14 @@ class ReadTransactionBase:
         self.call = call
         self.config = call.config
         self.tool = call.operation
-        self._now_ms = 0
+        self._now_ms: int = 0
+
+    def begin(self) -> None:
+        """Do nothing: a reading transaction has begun when it is made."""
+
+    @property
+    def now_ms(self) -> int:
+        return self._now_ms
 
     @property
     def now(self) -> int:
@@ -43,7 +48,7 @@ class ReadTransactionBase:
 
     @property
     def schema_version(self) -> int:
-        """The version of the schema that this transaction sees: no other is ever open."""
+        """Return the version of the schema: a store of another version is never open."""
         return SCHEMA_VERSION
 
     def check_cancelled(self) -> None:
@@ -54,42 +59,51 @@ class ReadTransactionBase:
             self.call.progress(done, total)
 
     def vectors_of(self, source: str, rows: list[int]) -> int:
-        from moss_memory.search.hits import Document  # only erasing asks
+        from moss_memory.search.hits import Document  # only erasing needs it
 
         numbers = [Document(source, row).number for row in rows]
-        pluralize = f"select count(*) from vectors where {self.sql_in('doc', 'numbers')}"
-        found: int = self.value(pluralize, {"numbers": numbers})
+        count = f"select count(*) from vectors where {self.sql_in('doc', 'numbers')}"
+        found: int = self.value(count, {"numbers": numbers})
         return found
 
     def commit(self) -> None:
-        self.rollback()  # there is nothing to keep
+        self.rollback()  # a read has nothing to commit
 
 
 class WriteTransactionBase:
-    """What comes to a `ReadTransactionBase` where the call changes the store: its ids, its event, its slices."""
+    """A mixin for `ReadTransactionBase` with the state of a write: ids, event and slices."""
 
     if TYPE_CHECKING:
         call: CallContext
         _connection: Any
+        _now_ms: int
 
-        @property
-        def now_ms(self) -> int: ...
+        def _begin(self) -> Any: ...
         def commit(self) -> None: ...
         def advance_event_sequence(self, seq: int) -> None: ...
         def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
         def _pause(self) -> None: ...
 
     def _prepare(self, timeout_s: float) -> None:
-        """Nothing has begun."""
-        self._patience_s = timeout_s
+        self._timeout_s = timeout_s
         self._workspace: str | None = None
         self._address: str | None = None
         self._changes = 0
         self._recorded = False
         self._began_s = 0.0
 
+    def begin(self) -> None:
+        if self._connection is None:
+            self._begin()
+
+    @property
+    def now_ms(self) -> int:
+        assert self._connection is not None, "a transaction must begin before its time is read"
+        return self._now_ms
+
     def new_id(self) -> str:
-        return self.call.new_id(self.now_ms)
+        self.begin()
+        return self.call.new_id(self._now_ms)
 
     def advance_sequence(self, change: int) -> None:
         self.advance_event_sequence(change // CHANGES_PER_CALL)

@@ -84,7 +84,7 @@ class Folder:
             self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
         else:
             self._read_lines(tx)
-        self.ignored += sorted(name for name in self._tree.passed_over if not name.endswith((_MARKDOWN, ".jsonl")))
+        self.ignored += sorted(name for name in self._tree.skipped if not name.endswith((_MARKDOWN, ".jsonl")))
         try:
             self.workspaces.check()
         except InvalidRow as problem:

@@ -1,4 +1,4 @@
-"""Small JSON files that a user may add: found in a folder, read with care, refused with the reason."""
+"""Read small JSON files that a user may add to a folder."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MEGABYTE = 1_000_000
 
 
 def json_files(folder: str) -> list[str]:
-    """The names of the JSON files in a folder, sorted; none where there is no such folder."""
+    """Return the sorted names of the JSON files in a folder; empty if there is no such folder."""
     try:
         return sorted(name for name in os.listdir(folder) if name.endswith(".json") and not name.startswith("."))
     except OSError:
-        return []  # most homes have no files of their own
+        return []  # most homes have no such folder
 
 
 def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str, Any]:
-    """The JSON object in a file; raises ValueError, or `INVALID_REQUEST`, saying what is wrong with it."""
+    """Return the JSON object in a file; raise ValueError or `INVALID_REQUEST` with the reason if there is none."""
     found = read_json(path, what=what, max_bytes=max_bytes)
     if not isinstance(found, dict):
         raise ValueError(f"it does not hold a {what} object")
@@ -31,7 +31,7 @@ def read_object(path: str, *, what: str, max_bytes: int = MEGABYTE) -> dict[str,
 
 
 def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
-    """The JSON in a file, whatever it is; raises as `read_object` does."""
+    """Return the JSON value in a file; raise as `read_object` does."""
     if not os.path.isfile(path) or os.path.getsize(path) > max_bytes:
         raise ValueError(f"it is not a plain file of at most {max_bytes // MEGABYTE} MB")
     try:
@@ -44,5 +44,5 @@ def read_json(path: str, *, what: str, max_bytes: int = MEGABYTE) -> Any:
 
 
 def shown_path(path: str) -> str:
-    """A path as messages show it, whatever bytes are in it."""
+    """Return a path for messages, with undecodable bytes replaced."""
     return os.fsencode(path).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Folders that only their owner may enter, and files that only their owner may read."""
+"""Folders and files that are accessible only to their owner."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import stat
 
 
 def make_private_folder(path: str) -> None:
-    """Makes a folder that only its owner may enter, whatever the umask, and those missing above it.
+    """Make a folder and its missing parents with mode 0700, whatever the umask.
 
-    What is there already is left as it is: its mode is its owner's business.
+    Existing folders keep their mode.
     """
     missing = [path]
     tried_again = ""
@@ -22,9 +22,9 @@ def make_private_folder(path: str) -> None:
             if not os.path.lexists(parent):
                 missing.append(parent)
             elif tried_again == missing[-1]:
-                raise  # it is there and still nothing can be made in it, as in /proc
+                raise  # the parent exists and still nothing can be made in it, as in /proc
             else:
-                tried_again = missing[-1]  # somebody else made the parent in between
+                tried_again = missing[-1]  # another process made the parent meanwhile
 
 
 def _make(path: str) -> None:
@@ -36,8 +36,8 @@ def _make(path: str) -> None:
 
 
 def write_private(path: str, content: bytes) -> None:
-    """Writes a file whole or not at all: for its owner only, or with the mode that it had."""
-    temporary = f"{path}.{os.urandom(8).hex()}.part"  # another thread may write the same one
+    """Write a file atomically, with mode 0600 or with the mode of the file that it replaces."""
+    temporary = f"{path}.{os.urandom(8).hex()}.part"  # another thread may write the same file
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
     try:
         with os.fdopen(handle, "wb") as file:

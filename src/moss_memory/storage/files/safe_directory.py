@@ -1,4 +1,4 @@
-"""A folder of files that people read: looked through, read, written and cleared without ever leaving it."""
+"""A folder whose files are listed, read, written and removed without following links out of it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import fcntl
 import os
 import stat
 
-from moss_memory.errors import MossError, invalid_request
+from moss_memory.errors import MossError
 
 from .private_files import make_private_folder
-from .sandbox import open_plain, real_path, refusal, refuse_large
+from .sandbox import open_plain, real_path, refusal, refuse_large, refuse_special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".moss-export.tmp"
-_DEEPEST = 16
+_MAX_DEPTH = 16
 
 
 class SafeDirectory:
-    """A folder, held open: what is in it is reached from there, one name at a time, and no link is followed."""
+    """An open folder; everything in it is opened relative to its descriptor, and no link is followed."""
 
     def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
         self.path = real_path(path, home)
@@ -35,31 +35,31 @@ class SafeDirectory:
         self._folders: dict[str, int] = {"": self._root}
         self._written: list[str] = []
         self._changed: set[str] = set()
-        self.passed_over: set[str] = set()
-        """What `files` did not look into: links to other folders, and folders too deep."""
+        self.skipped: set[str] = set()
+        """Entries that `files` skipped: links and folders that are nested too deeply."""
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Close the folder."""
         for fd in self._folders.values():
             os.close(fd)
         self._folders.clear()
 
     def claim(self) -> None:
-        """Keeps other exports out of the folder until it is closed."""
+        """Lock the folder against other exports until it is closed."""
         try:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise MossError("STORAGE_BUSY", f"another export is writing to {self.path}; try again") from None
 
     def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
-        """What a file holds, none where there is none; anything but a plain file with one link is refused."""
+        """Return the content of a file, or None if it is missing; refuse anything but a plain file with one link."""
         try:
             fd = self._open_plain(name)
         except FileNotFoundError:
             return None
         try:
             if max_bytes is not None:
-                refuse_large(self._shown(name), os.fstat(fd).st_size, max_bytes)
+                refuse_large(self._display_path(name), os.fstat(fd).st_size, max_bytes)
             parts = []
             while part := os.read(fd, 1 << 20):
                 parts.append(part)
@@ -71,23 +71,17 @@ class SafeDirectory:
         folder, _, last = name.rpartition("/")
         try:
             at = self._folder(folder)
-            return open_plain(last, at, self._shown(name), None)
+            return open_plain(last, at, self._display_path(name), None)
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise refusal(error, self._shown(name)) or error from None
+            raise refusal(error, self._display_path(name)) or error from None
 
-    def _refuse_special(self, status: os.stat_result, name: str) -> None:
-        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
-            raise invalid_request(
-                f"{self._shown(name)} is not a plain file with a single link; links and devices are refused"
-            )
-
-    def _shown(self, name: str) -> str:
+    def _display_path(self, name: str) -> str:
         return os.path.join(self.path, name)
 
     def _folder(self, name: str, *, create: bool = False) -> int:
-        """A descriptor of a folder in the tree."""
+        """Return a descriptor of a folder in the tree."""
         found = self._folders.get(name)
         if found is None:
             above, _, last = name.rpartition("/")
@@ -104,7 +98,7 @@ class SafeDirectory:
         try:
             os.mkdir(name, 0o700, dir_fd=at)
         except FileExistsError:
-            return  # its mode is its owner's business
+            return  # an existing folder keeps its mode
         fd = os.open(name, _FOLDER_FLAGS, dir_fd=at)
         os.fchmod(fd, 0o700)
         os.close(fd)
@@ -114,9 +108,9 @@ class SafeDirectory:
             os.close(self._folders.pop(name))
 
     def write(self, name: str, content: bytes) -> bool:
-        """Gives a file this content in one step, unless it has it; says whether it did not.
+        """Write a file atomically unless it has this content already; return whether it was written.
 
-        A new file is its owner's alone; one that was there keeps its mode.
+        A new file has mode 0600; an existing one keeps its mode.
         """
         mode = 0o600
         try:
@@ -136,36 +130,36 @@ class SafeDirectory:
                 os.close(fd)
             os.rename(_UNFINISHED, last, src_dir_fd=at, dst_dir_fd=at)
         except OSError as error:
-            raise refusal(error, self._shown(name)) or error from None
+            raise refusal(error, self._display_path(name)) or error from None
         self._written.append(name)
         return True
 
     def is_there(self, name: str) -> bool:
-        """Whether there is anything of that name."""
+        """Return whether an entry of that name exists."""
         folder, _, last = name.rpartition("/")
         try:
             os.stat(last, dir_fd=self._folder(folder), follow_symlinks=False)
         except FileNotFoundError:
             return False
         except OSError as error:
-            raise refusal(error, self._shown(name)) or error from None
+            raise refusal(error, self._display_path(name)) or error from None
         return True
 
     def remove(self, name: str) -> None:
-        """Removes a file, and its folder where that is now empty; nothing happens where there is none."""
+        """Remove a file if it exists, and its folder if that is then empty."""
         folder, _, last = name.rpartition("/")
         try:
             at = self._folder(folder)
-            self._refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), name)
+            refuse_special(os.stat(last, dir_fd=at, follow_symlinks=False), self._display_path(name), None)
             os.unlink(last, dir_fd=at)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise refusal(error, self._shown(name)) or error from None
+            raise refusal(error, self._display_path(name)) or error from None
         self._changed.add(self._remove_empty(folder))
 
     def _remove_empty(self, folder: str) -> str:
-        """Removes a folder that has nothing left in it, and so on above it; the first that stays."""
+        """Remove a folder if it is empty, and so its parents; return the first one that is not."""
         if not folder or os.listdir(self._folder(folder)):
             return folder
         above, _, last = folder.rpartition("/")
@@ -176,7 +170,7 @@ class SafeDirectory:
         return self._remove_empty(above)
 
     def sync(self) -> None:
-        """Makes everything durable that was written since it was last called."""
+        """Make everything durable that was written since the last call."""
         for name in self._written:
             self._changed.add(name.rpartition("/")[0])
             fd = self._open_plain(name)
@@ -191,13 +185,13 @@ class SafeDirectory:
         self._changed.clear()
 
     def files(self, suffix: str, under: str = "") -> Iterator[str]:
-        """The names of all that ends so, in order, below a folder; hidden ones are passed over."""
+        """Yield the names of all files with a suffix below a folder, in order; skip hidden ones."""
         try:
             at = self._folder(under)
         except FileNotFoundError:
             return
         except OSError as error:
-            raise refusal(error, self._shown(under)) or error from None
+            raise refusal(error, self._display_path(under)) or error from None
         for entry in sorted(os.listdir(at)):
             if entry.startswith("."):
                 continue
@@ -205,10 +199,10 @@ class SafeDirectory:
             try:
                 mode = os.stat(entry, dir_fd=self._folder(under), follow_symlinks=False).st_mode
             except FileNotFoundError:
-                continue  # gone since it was listed
-            if stat.S_ISDIR(mode) and name.count("/") < _DEEPEST:
+                continue  # removed since it was listed
+            if stat.S_ISDIR(mode) and name.count("/") < _MAX_DEPTH:
                 yield from self.files(suffix, name)
             elif entry.endswith(suffix) and not stat.S_ISDIR(mode):
                 yield name
             elif stat.S_ISDIR(mode) or stat.S_ISLNK(mode):
-                self.passed_over.add(name)
+                self.skipped.add(name)

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 EXTENSION = ".jsonl"
 _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
-_LOOKS = 8
-"""So often a file is opened that is replaced between the look at it and the opening, as exports do."""
-_LOOKS_AFTER = 3
-"""So often what was opened is looked for under its name, with all changes of the folder done that had begun."""
+_OPEN_ATTEMPTS = 8
+"""How often to open a file again that was replaced between stat and open, as exports do."""
+_STABILITY_CHECKS = 3
+"""How often to check an open file against its name, each time after pending changes of the folder."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
@@ -32,40 +32,40 @@ _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def refuse_foreign(path: str) -> None:
-    """Refuses what leads out of a folder on other systems: nothing here would, but the name may be read there."""
+    """Refuse a path that leaves its folder on other systems: files with such names may be read there."""
     if path.startswith("\\\\") or ("\\" in path and _FOREIGN.search(path)):
         raise invalid_request("a path must not contain '..\\' nor begin with '\\\\'", path="path")
 
 
 def real_path(path: str, home: str = "") -> str:
-    """The file or folder that a caller's path means; refused where a folder above it is a link, but within the home.
+    """Return the absolute path; refuse one below a symbolic link, unless it leads into the home folder.
 
-    A link in its own place is what whoever opens it refuses.
+    The last component may be a link: opening it refuses that.
     """
     if not path.strip() or has_control(path):
         raise invalid_request("the path is blank or contains a control character")
     refuse_foreign(path)
     typed = os.path.normpath(_absolute(os.path.expanduser(path)))
     try:
-        meant = _resolved(typed)
+        meant = _resolve_parents(typed)
     except ValueError:
         raise invalid_request("the path has characters that this system does not allow in names") from None
     if meant != typed and not (home and meant.startswith(os.path.join(home, ""))):
-        raise invalid_request(_leads_through_a_link(typed, meant))
+        raise invalid_request(_link_message(typed, meant))
     return meant
 
 
-def _resolved(typed: str) -> str:
-    """The same with every link above it followed."""
+def _resolve_parents(typed: str) -> str:
+    """Return the path with every link above it resolved."""
     return os.path.join(os.path.realpath(os.path.dirname(typed)), os.path.basename(typed))
 
 
-def _leads_through_a_link(typed: str, meant: str) -> str:
+def _link_message(typed: str, meant: str) -> str:
     return f"{typed} leads through a symbolic link; name the real folder, {meant}"
 
 
 def locate(config: Config, path: str) -> tuple[str, str]:
-    """The allowed folder and the file name in it that a caller's path means; refuses everything else."""
+    """Return the allowed folder and the file name of a caller's path; refuse every other path."""
     if not path.strip() or has_control(path):
         raise invalid_request(
             "`path` is blank or contains a control character; give the name of a .jsonl file", path="path"
@@ -80,12 +80,12 @@ def locate(config: Config, path: str) -> tuple[str, str]:
     if "/" not in expanded:
         return config.exports, name
     typed = os.path.normpath(_absolute(os.path.dirname(expanded)))
-    folder = _resolved(typed)
+    folder = _resolve_parents(typed)
     if folder in (config.exports, *config.allowed_paths):
         return folder, name
     if config.allow_unsafe_paths:
         if folder != typed:
-            raise invalid_request(_leads_through_a_link(typed, folder), path="path")
+            raise invalid_request(_link_message(typed, folder), path="path")
         return folder, name
     raise invalid_request(
         f"`path` must be a file directly in {config.exports} or in a folder listed under `allowed_paths` "
@@ -104,7 +104,7 @@ def _absolute(path: str) -> str:
 
 
 def open_folder(config: Config, folder: str, *, create: bool) -> int:
-    """A descriptor of the folder itself; a link in its place is refused."""
+    """Return a descriptor of the folder; refuse a link in its place."""
     try:
         if create and not os.path.lexists(folder):
             if folder == config.exports:
@@ -121,53 +121,53 @@ def _make_one_folder(folder: str) -> None:
     try:
         os.mkdir(folder, 0o700)
     except FileExistsError:
-        return  # another process was quicker
+        return  # another process made it first
     os.chmod(folder, 0o700)
 
 
 def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "path") -> int:
-    """A descriptor for reading a regular file with one link; everything else in its place is refused.
+    """Return a descriptor of a regular file with one link for reading; refuse everything else.
 
-    What was opened must be what was looked at: a hard link that is gone again by then has left its file with one link.
+    The opened file must be the one that was checked: a hard link that was removed meanwhile leaves a file with one
+    link.
     """
-    for _ in range(_LOOKS):
-        # Before it is opened: opening a pipe waits, and closing a hard link to the database drops SQLite's locks on it.
+    for _ in range(_OPEN_ATTEMPTS):
+        # Before the open: opening a pipe blocks, and closing a hard link to the database drops SQLite's locks on it.
         seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
-        _refuse_special(seen, shown, argument)
+        refuse_special(seen, shown, argument)
         fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
         opened = os.fstat(fd)
-        if _is_plain(opened) and _is_untouched(seen, opened) and _stays(name, folder_fd, opened):
+        if _is_plain(opened) and _is_untouched(seen, opened) and _is_stable(name, folder_fd, opened):
             return fd
         os.close(fd)
     raise _not_plain(shown, argument)
 
 
-def _stays(name: str, folder_fd: int, opened: os.stat_result) -> bool:
-    """Whether a file is the one of its name and of no other, however often one looks.
+def _is_stable(name: str, folder_fd: int, opened: os.stat_result) -> bool:
+    """Return whether a file keeps its name and has no other, in repeated checks.
 
-    While a name is being taken away the system still finds the file by it, as long as whoever does that is kept from
-    going on, and counts one link less already: a hard link looks like a file of its own.
+    During an unlink the link count is already decremented while the name is still found: if that process is stopped, a
+    hard link looks like a file of its own.
     """
-    for _ in range(_LOOKS_AFTER):
+    for _ in range(_STABILITY_CHECKS):
         _await_changes(folder_fd)
         try:
-            look = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
+            status = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
         except FileNotFoundError:
             return False
-        if not _is_plain(look) or not _is_untouched(opened, look):
+        if not _is_plain(status) or not _is_untouched(opened, status):
             return False
     return True
 
 
 def _await_changes(folder_fd: int) -> None:
-    """Returns when every change to the folder is done that had begun: a name that nobody knows is looked for in the
-    folder itself, and nobody reads that while it is being changed."""
+    """Wait for pending changes of the folder: the lookup of an unknown name needs the folder's lock in the kernel."""
     with contextlib.suppress(FileNotFoundError):
         os.stat(f".moss-{os.urandom(8).hex()}", dir_fd=folder_fd, follow_symlinks=False)
 
 
 def _is_untouched(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether both looks saw the same file, to which nothing was done in between; links that come and go count."""
+    """Return whether both are the same file, unchanged; a changed link count is a change."""
     return os.path.samestat(one, other) and one.st_ctime_ns == other.st_ctime_ns
 
 
@@ -187,7 +187,7 @@ class ImportFile:
         self.size_bytes = os.fstat(self._fd).st_size
 
     def read(self) -> bytes:
-        """The content, no more than the size that was looked up when the file was opened."""
+        """Return the content, at most the size that the file had when it was opened."""
         parts = []
         left = self.size_bytes
         while left > 0:
@@ -199,12 +199,12 @@ class ImportFile:
         return b"".join(parts)
 
     def close(self) -> None:
-        """Lets go of the file."""
+        """Close the file."""
         os.close(self._fd)
 
 
 class ExportFile:
-    """A file that appears whole under its name when finished, or not at all."""
+    """A file that gets its name when it is complete, or never."""
 
     def __init__(self, config: Config, path: str | None, *, default_stem: str) -> None:
         if path is None:
@@ -230,25 +230,25 @@ class ExportFile:
 
     @property
     def path(self) -> str:
-        """Where it appears."""
+        """Return the final path."""
         return os.path.join(self._folder, self._name)
 
     def write(self, data: bytes) -> None:
-        """Adds to the file, all of it."""
+        """Append to the file."""
         self.size_bytes += len(data)
         view = memoryview(data)
         while view:
             view = view[os.write(self._fd, view) :]
 
     def finish(self) -> None:
-        """Makes the content durable and gives it its name in one step."""
+        """Make the content durable and give it its name atomically."""
         os.fsync(self._fd)
         os.rename(self._temporary, self._name, src_dir_fd=self._folder_fd, dst_dir_fd=self._folder_fd)
         os.fsync(self._folder_fd)
         self._close()
 
     def abort(self) -> None:
-        """Leaves the folder as it was."""
+        """Remove the temporary file."""
         self._remove(self._temporary)
         self._close()
 
@@ -256,10 +256,10 @@ class ExportFile:
         try:
             os.unlink(name, dir_fd=self._folder_fd)
         except OSError:
-            return  # not there, or gone with its folder
+            return  # not there, or removed with its folder
 
     def _sweep(self) -> None:
-        """Removes what exports that were killed have left behind, a day later at the earliest."""
+        """Remove temporary files of killed exports that are older than a day."""
         for name in os.listdir(self._folder_fd):
             if name.startswith(_TEMPORARY) and name.endswith(".tmp"):
                 try:
@@ -273,9 +273,9 @@ class ExportFile:
         return os.open(self._temporary, _NEW_FLAGS, 0o600, dir_fd=self._folder_fd)
 
     def _reserve(self, stem: str) -> None:
-        """Takes the first free name, so that two exports of the same second never meet.
+        """Reserve the first free name, so that two exports within one second never conflict.
 
-        The temporary file is the claim: who has it and then finds the name free keeps it until the rename.
+        The temporary file is the reservation: its creator keeps the name, if it is free then, until the rename.
         """
         for number in range(10_000):
             self._name = f"{stem}-{number}{EXTENSION}" if number else stem + EXTENSION
@@ -301,7 +301,7 @@ class ExportFile:
             return
         except OSError as error:
             raise refusal(error, self.path) or error from None
-        _refuse_special(status, self.path)
+        refuse_special(status, self.path)
 
     def _close(self) -> None:
         for fd in (self._fd, self._folder_fd):
@@ -314,13 +314,14 @@ def _is_plain(status: os.stat_result) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1
 
 
-def _refuse_special(status: os.stat_result, path: str, argument: str | None = "path") -> None:
+def refuse_special(status: os.stat_result, path: str, argument: str | None = "path") -> None:
+    """Refuse anything but a plain file with one link."""
     if not _is_plain(status):
         raise _not_plain(path, argument)
 
 
 def refusal(error: OSError, path: str) -> MossError | None:
-    """What the caller did wrong, when an error is about the path and not about the disk."""
+    """Return the refusal for an error of the path; None for an error of the disk."""
     if isinstance(error, FileNotFoundError):
         return MossError("NOT_FOUND", f"{path} does not exist")
     if error.errno in (errno.ELOOP, errno.ENOTDIR):
@@ -339,7 +340,7 @@ def refusal(error: OSError, path: str) -> MossError | None:
 
 
 def refuse_large(path: str, size_bytes: int, max_bytes: int) -> None:
-    """Refuses a file that is larger than what is read at once."""
+    """Refuse a file that is larger than `max_bytes`."""
     if size_bytes > max_bytes:
         raise MossError(
             "FILE_TOO_LARGE",
@@ -350,7 +351,7 @@ def refuse_large(path: str, size_bytes: int, max_bytes: int) -> None:
 
 
 def large_warning(what: str, size_bytes: int, max_bytes: int) -> str:
-    """What to know of a file that was written and would not be read again as it is; empty where there is nothing."""
+    """Return a warning if a written file is too large to be imported with these settings; else an empty text."""
     if size_bytes <= max_bytes:
         return ""
     return (

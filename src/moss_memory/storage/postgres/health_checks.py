@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
-from moss_memory.storage.consistency import breaking, dangling, told
+from moss_memory.storage.consistency import breaking, dangling, describe
 from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, CheckResult
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
@@ -79,7 +79,7 @@ def _schema(tx: PostgresTransaction) -> Iterator[CheckResult]:
 
 
 def _consistency(tx: PostgresTransaction) -> Iterator[CheckResult]:
-    found = [told(one) for look in (breaking, dangling) for one in look(lambda sql: iter(list(tx.rows(sql))))]
+    found = [describe(one) for look in (breaking, dangling) for one in look(lambda sql: iter(list(tx.rows(sql))))]
     yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
 
 

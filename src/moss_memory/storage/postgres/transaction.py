@@ -189,24 +189,18 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._learnt: dict[int, dict[str, int]] = {}
 
     def _begin(self) -> Connection:
-        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._patience_s, self.call)
+        connection, self._number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
         self._taken = [f"select give_back_change({self._number})"]
         self._connection = connection
         self._began_s = time.monotonic()
         return connection
 
     def _open_block(self) -> None:
-        self.connection  # noqa: B018 - a writing transaction is open from its first statement on
+        self.begin()  # a writing transaction is open from its first statement on
 
     @property
     def _may_begin_again(self) -> bool:
         return False  # it has the lock; beginning found out whether the connection lives
-
-    @property
-    def now_ms(self) -> int:
-        if self._connection is None:
-            self._begin()
-        return self._now_ms
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
         """Runs one statement and remembers what has to follow it: numbers that count on, the index."""
@@ -235,7 +229,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         ))  # fmt: skip
 
     def queue(self, sql: str, parameters: Parameters | None = None) -> None:
-        self.connection  # noqa: B018 - the transaction begins with it
+        self.begin()
         super().queue(sql, parameters)
         statement = translated(sql)
         self._indexes = self._indexes or statement.changes_documents
@@ -248,7 +242,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
         statement, values = for_rows(sql, rows)
         one = translated(sql)
-        self.connection  # noqa: B018 - the transaction begins before its savepoint
+        self.begin()  # before the savepoint
         self._queued.append(("savepoint attempt", None))
         try:
             self.send(statement, values)
@@ -262,7 +256,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         return True
 
     def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
-        self.connection  # noqa: B018 - the transaction begins before its savepoint
+        self.begin()  # before the savepoint
         self._queued.append(("savepoint attempt", None))
         try:
             self.run(sql, parameters)
@@ -274,26 +268,26 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
-            self.connection  # noqa: B018 - the number is given when the transaction begins
+            self.begin()  # which takes the number
             self._changes = self._number * CHANGES_PER_CALL
         self._changes += count
         return self._changes
 
     def advance_event_sequence(self, seq: int) -> None:
-        self.connection  # noqa: B018
+        self.begin()
         if seq >= self._number:
             self._number = seq + 1
             self._changes = 0
             moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
             self.execute(moved, {"number": self._number})
 
-    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+    def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
             from moss_memory.storage.idempotency import sql  # only what purges asks
 
             self.run(sql["forget_answers"])
             self._erases = True
-        result.update({told: True, **self.erases})
+        result.update({field: True, **self.erases})
 
     def _pause(self) -> None:
         self.release()

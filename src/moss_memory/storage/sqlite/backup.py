@@ -1,4 +1,4 @@
-"""Copies of a database beside itself, made by SQLite page by page: of a damaged one too, and never half there."""
+"""Copies of a database beside it, made page by page, also of a damaged one; a copy is complete or absent."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from .lock import is_alive
 UNFINISHED = ".part"
 _LEFTOVERS = tuple(UNFINISHED + part for part in ("", "-journal", "-wal", "-shm"))
 RESTORED = "restored"
-"""What follows the database's name in that of a copy which is being made to take its place; then its process."""
-_KEPT = ("before", "v1")
-"""What follows the database's name in those of copies that are kept; they are made under the write lock."""
+"""The name of a copy that is to replace the database contains this label and the number of its process."""
+_KEPT_LABELS = ("before", "v1")
+"""Labels of the copies that are kept; they are made under the write lock."""
 under_way: set[str] = set()
-"""The copies that this process is making to take a database's place."""
+"""The replacement copies that this process is making."""
 _NEW_FLAGS = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def backup_file(path: str, label: str) -> str:
-    """Copies the database to `<path>.<label>-<time>` and answers that name; the caller has the write lock.
+    """Copy the database to `<path>.<label>-<time>` and return that name; the caller holds the write lock.
 
     The copy is private, and durable before it has its name.
     """
-    _sweep(path, label)
-    target = free_name(f"{path}.{label}-{now_shown()}")
+    _remove_unfinished(path, label)
+    target = free_name(f"{path}.{label}-{timestamp()}")
     unfinished = target + UNFINISHED
     create_private_file(unfinished)
     try:
@@ -47,13 +47,13 @@ def backup_file(path: str, label: str) -> str:
     return target
 
 
-def now_shown() -> str:
-    """The time as it stands in the names of files."""
+def timestamp() -> str:
+    """Return the time as file names contain it."""
     return time.strftime("%Y-%m-%dT%H%M%S", time.gmtime())
 
 
 def copy_pages(source: apsw.Connection, target: str) -> None:
-    """Writes every page of a database over an empty file, durably."""
+    """Copy every page of a database into an empty file, durably."""
     copy = apsw.Connection(target, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
     try:
         copy.execute("pragma synchronous = full")
@@ -65,36 +65,36 @@ def copy_pages(source: apsw.Connection, target: str) -> None:
 
 
 def leftovers(path: str) -> list[str]:
-    """List the parts of copies beside a database whose process is gone, or did not finish them."""
+    """List unfinished copies beside a database whose process has ended."""
     folder, name = os.path.split(path)
     found = []
     for entry in os.listdir(folder):
         label, _, rest = entry[len(name) + 1 :].partition("-")
-        if not entry.startswith(name + ".") or label not in (RESTORED, *_KEPT) or UNFINISHED not in rest:
+        if not entry.startswith(name + ".") or label not in (RESTORED, *_KEPT_LABELS) or UNFINISHED not in rest:
             continue
-        if label in _KEPT or not _is_being_made(os.path.join(folder, entry), rest.partition(".")[0]):
+        if label in _KEPT_LABELS or not _is_being_made(os.path.join(folder, entry), rest.partition(".")[0]):
             found.append(os.path.join(folder, entry))
     return sorted(found)
 
 
 def _is_being_made(copy: str, maker: str) -> bool:
-    """Whether a process is at work on a copy; in a container every one may have the number of the one before."""
+    """Return whether a process is making a copy; in a container a new process may reuse an earlier one's number."""
     if maker == str(os.getpid()):
         return any(copy.startswith(one) for one in under_way)
     return maker.isascii() and maker.isdigit() and len(maker) < 10 and is_alive(int(maker))
 
 
 def remove_leftovers(path: str) -> None:
-    """Remove the parts of copies that killed processes left; the caller has the write lock."""
+    """Remove unfinished copies of killed processes; the caller holds the write lock."""
     for entry in leftovers(path):
         try:
             remove(entry)
         except OSError:
-            continue  # a folder that cannot be written to, which whoever writes hears of
+            continue  # the folder is not writable; the next write reports that
 
 
-def _sweep(path: str, label: str) -> None:
-    """Removes copies that a killed process has not finished; nobody else is at one while the caller has the lock."""
+def _remove_unfinished(path: str, label: str) -> None:
+    """Remove unfinished copies of killed processes; the write lock keeps others from making one."""
     folder, name = os.path.split(path)
     for entry in os.listdir(folder):
         if entry.startswith(f"{name}.{label}-") and entry.endswith(_LEFTOVERS):
@@ -102,7 +102,7 @@ def _sweep(path: str, label: str) -> None:
 
 
 def free_name(wanted: str) -> str:
-    """The name, or with a number where it is taken."""
+    """Return the name, with a number appended if it is taken."""
     name, number = wanted, 0
     while os.path.lexists(name):
         number += 1
@@ -111,7 +111,7 @@ def free_name(wanted: str) -> str:
 
 
 def reserve_path(path: str, home: str, database: str) -> None:
-    """Makes the file of a copy, empty and private, so that it is never open to others and overwrites nothing."""
+    """Create the file of a copy, empty and private; refuse to replace an existing file."""
     folder, name = os.path.split(path)
     if name.startswith(database) and os.path.realpath(folder) == os.path.realpath(home):
         raise invalid_request(f"{path} belongs to the store itself; choose another name")
@@ -125,7 +125,7 @@ def reserve_path(path: str, home: str, database: str) -> None:
 
 
 def make_durable(path: str) -> None:
-    """Makes a file and its name survive a power cut."""
+    """Make a file and its name durable."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -135,14 +135,14 @@ def make_durable(path: str) -> None:
 
 
 def create_private_file(path: str) -> None:
-    """Makes an empty file that only its owner may read; SQLite gives what belongs to a database the same mode."""
+    """Create an empty private file; SQLite gives the other files of a database the same mode."""
     fd = os.open(path, _NEW_FLAGS, 0o600)
     os.fchmod(fd, 0o600)
     os.close(fd)
 
 
 def sync_folder(folder: str) -> None:
-    """Makes names that were given or taken in a folder durable."""
+    """Make created and removed names in a folder durable."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)
@@ -151,7 +151,7 @@ def sync_folder(folder: str) -> None:
 
 
 def remove(path: str) -> None:
-    """Removes a file if it is there."""
+    """Remove a file if it exists."""
     try:
         os.unlink(path)
     except FileNotFoundError:

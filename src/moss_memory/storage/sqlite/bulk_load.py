@@ -1,4 +1,4 @@
-"""How a database that was filled under another name takes its place."""
+"""Give a database that was filled under another name its final name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _LOG = "-wal"
 
 
 def put_in_place(path: str, target: str) -> None:
-    """Gives a database that nobody has open its name; what has that name stays, and is the reason to refuse."""
+    """Rename a closed database to its final name; refuse if that name is taken."""
     if os.path.lexists(target):
         raise MossError(
             "CONFLICT",

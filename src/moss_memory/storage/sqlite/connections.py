@@ -1,4 +1,4 @@
-"""How the database is opened: for writing, for reading, where nothing can be written, and where there is none."""
+"""Open the database for writing, for reading, on read-only file systems, and as an empty store if there is none."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import apsw
 from moss_memory.errors import MossError
 
 from .backup import create_private_file, remove_leftovers
-from .error_mapping import BUSY_TIMEOUT_MS, has_no_room
+from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
 from .file_kind import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
 from .functions import prepare
 from .schema_check import check_schema
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 UNFINISHED = ".unfinished"
-"""What follows the name of a database that is still being filled."""
+"""The suffix of a database during a bulk load."""
 _WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 _READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 def open_writer(path: str) -> apsw.Connection:
-    """A connection for writing; the caller holds the lock, so creation and migration race with nobody."""
+    """Return a connection for writing; the caller holds the lock, so creation and migration are exclusive."""
     if not os.path.lexists(path):
         refuse_unfinished(path)
         create_private_file(path)
@@ -52,7 +52,7 @@ def open_writer(path: str) -> apsw.Connection:
 
 
 def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
-    """A connection for reading, the version of the schema that it found, and whether it sees what others write."""
+    """Return a connection for reading, its schema version, and whether it sees later writes."""
     refuse_special(path)
     try:
         connection = apsw.Connection(path, flags=_WRITE_FLAGS)
@@ -60,7 +60,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
         version = schema_of(connection, path)
         follows = True
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError) as error:
-        if isinstance(error, apsw.IOError) and not has_no_room(os.path.dirname(path)):
+        if isinstance(error, apsw.IOError) and not is_disk_full(os.path.dirname(path)):
             raise
         connection = open_readonly(path)
         version = schema_of(connection, path)
@@ -74,13 +74,13 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
 
 
 def distrust(connection: apsw.Connection) -> None:
-    """Keep the schema from calling what can do harm, and statements from changing the schema or the index by hand."""
+    """Forbid the schema to call unsafe functions, and statements to change the schema or the index directly."""
     connection.execute("pragma trusted_schema = off")
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
 
 
 def open_readonly(path: str) -> apsw.Connection:
-    """Reads go on where nothing can be written: a read-only folder or file system."""
+    """Return a connection that reads from a read-only folder or file system."""
     log = path + "-wal"
     immutable = not os.path.exists(log) or os.path.getsize(log) == 0
     name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -89,7 +89,7 @@ def open_readonly(path: str) -> apsw.Connection:
 
 
 def open_empty() -> apsw.Connection:
-    """A store in memory without a row, in the newest schema: what reads see where there is none."""
+    """Return an empty store in memory with the newest schema, for reads if there is no store."""
     connection = apsw.Connection(":memory:")
     prepare(connection)
     migrate(connection)
@@ -98,7 +98,7 @@ def open_empty() -> apsw.Connection:
 
 
 def refuse_unfinished(path: str) -> None:
-    """Refuses the place of a database that is being filled: what is there is not all of it."""
+    """Refuse a store that is still being filled."""
     if os.path.lexists(path + UNFINISHED):
         raise MossError(
             "NOT_A_STORE",
@@ -109,7 +109,7 @@ def refuse_unfinished(path: str) -> None:
 
 
 def migrate(connection: apsw.Connection) -> None:
-    """Brings the schema to the newest version, whole or not at all."""
+    """Migrate the schema to the newest version, atomically."""
     if connection.pragma("user_version") == SCHEMA_VERSION:
         return
     connection.execute("begin immediate")
@@ -123,7 +123,7 @@ def migrate(connection: apsw.Connection) -> None:
 
 
 def run_migrations(connection: apsw.Connection, version: int) -> None:
-    """Every migration after the version, in the transaction that the caller has begun."""
+    """Run every migration after the version, in the caller's transaction."""
     for number, sql in migrations_after(version):
         for _ in connection.execute(sql):
             pass
@@ -132,7 +132,7 @@ def run_migrations(connection: apsw.Connection, version: int) -> None:
 
 
 def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) -> None:
-    """Sets a pragma and makes sure that it took; SQLite ignores what it cannot do without a word."""
+    """Set a pragma and check the result; SQLite ignores an unsupported one without an error."""
     connection.execute(f"pragma {pragma}")
     name = pragma.partition(" ")[0]
     actual = only_value(connection, f"pragma {name}")
@@ -141,7 +141,7 @@ def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) ->
 
 
 def only_value(connection: apsw.Connection, sql: str) -> Any:
-    """The first column of a statement's first row."""
+    """Return the first column of a statement's first row."""
     row = connection.execute(sql).fetchone()
     return None if row is None else row[0]
 
@@ -152,9 +152,9 @@ def schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
 
 
 def file_identity(path: str) -> tuple[int, int] | None:
-    """What tells a file apart from every other, whatever its name; none when there is none.
+    """Return the device and inode of a file; None if it is missing.
 
-    Raises where that cannot be told, as below a file or in a folder that may not be entered.
+    Raise if the folder cannot be searched.
     """
     try:
         status = os.lstat(path)
@@ -163,8 +163,8 @@ def file_identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def vanished(home: str) -> MossError:
-    """Return the refusal of a store that was opened and is gone: an empty one in its place would hide that."""
+def missing_store(home: str) -> MossError:
+    """Return the error for an open store that has disappeared: an empty store in its place would hide that."""
     return MossError(
         "STORAGE_CORRUPT",
         f"the store in {home} was moved or removed while it was in use; nothing was written. Put it back, or restart "
@@ -174,16 +174,16 @@ def vanished(home: str) -> MossError:
 
 
 def close_all(connections: list[apsw.Connection]) -> None:
-    """Closes connections that nobody uses any more."""
+    """Close connections that are no longer used."""
     for connection in connections:
         try:
             connection.close()
         except apsw.Error:
-            continue  # the last one to leave could not empty the log; it stays for the next
+            continue  # the last connection could not checkpoint the log; it stays for the next one
 
 
 class shadow_tables_writable:  # noqa: N801 - a context manager; contextlib would cost start-up
-    """Let statements of Moss itself write to the tables of the full-text index while this context is open."""
+    """Allow Moss itself to write to the tables of the full-text index within this context."""
 
     __slots__ = ("_connection",)
 

@@ -1,4 +1,4 @@
-"""Why a call failed that Moss itself did not refuse: what is damaged in the store, looked for when it is needed."""
+"""Find out if damaged rows or a damaged index are the reason why a call failed."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .index_check import check_index
 from .rows_check import faults
 
 LIMIT_S = 5.0
-"""How long the rows are looked through."""
+"""The time limit for the check of the rows."""
 
 
 def explain(connection: apsw.Connection, home: str, *, is_large: bool) -> MossError | None:
-    """Return what is wrong with the stored rows or with the index, if anything is."""
+    """Return the error for damaged rows or a damaged index; None if both are sound."""
     try:
         found = faults(connection, limit_s=LIMIT_S)
     except apsw.Error as error:

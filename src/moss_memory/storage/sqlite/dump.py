@@ -1,4 +1,4 @@
-"""All that a store holds, table by table: to be compared with another store's, or to be forgotten."""
+"""Dump the rows of a store table by table, for comparisons, or delete them."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
 
 COUNTERS = "numbers"
-"""The table whose rows count: they stay, and begin anew."""
+"""The table of counters: its rows stay and are reset."""
 TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
 _DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
-"""What follows from texts, tags or events, as the index does, or from what callers were told."""
+"""Tables derived from texts, tags, events or answers."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
-    """Every row of every table that follows from no other, in the order in which it was written."""
+    """Yield every row of every table that is not derived, in the order of insertion."""
     for name in tables(tx):
         for row in tx.rows(f"select * from {name}"):
             yield name, row
 
 
 def tables(tx: ReadTransaction) -> list[str]:
-    """The names of the tables that follow from no other."""
+    """Return the names of the tables that are not derived."""
     return [name for name in sorted(_tables(tx)) if name not in _DERIVED]
 
 
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of a table that are not made of others, and those of its key."""
+    """Return the columns of a table that are not generated, and its key columns."""
     found = list(
         tx.rows("select name, pk from pragma_table_xinfo(:table) where hidden = 0 order by cid", {"table": table})
     )
@@ -37,7 +37,7 @@ def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str
 
 
 def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
-    """Empties every table but those, and begins to count anew."""
+    """Empty every table except `but` and reset all counters."""
     tx.run("pragma defer_foreign_keys = on")
     for name in _tables(tx):
         if name == COUNTERS:

@@ -11,7 +11,7 @@ import apsw
 from moss_memory.errors import MossError
 from moss_memory.storage.files.private_files import make_private_folder
 
-from .connections import UNFINISHED, close_all, file_identity, only_value, open_writer, schema_numbers, vanished
+from .connections import UNFINISHED, close_all, file_identity, missing_store, only_value, open_writer, schema_numbers
 from .error_mapping import storage_error
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
 from .open_files import OpenFiles, log_removed
@@ -37,22 +37,22 @@ LARGE_BYTES = 64 << 20
 
 
 class SqliteEngine:
-    """One database file, any number of readers, one writer at a time among all processes."""
+    """One database file with any number of readers and one writer at a time among all processes."""
 
     def __init__(self, home: str, *, bulk_load: bool = False) -> None:
         self._home = home
         self._path = os.path.join(home, DATABASE + UNFINISHED if bulk_load else DATABASE)
-        self._start_afresh()
+        self._reset()
         _engines.append(ref(self, _engines.remove))
 
-    def _start_afresh(self) -> None:
+    def _reset(self) -> None:
         self._lock = WriteLock(self._home)
         self._fork_hold = self._lock.hold()
         self._readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
-        self._footing: OpenFiles | None = None
+        self._open_files: OpenFiles | None = None
         self._schema: tuple[int, int] | None = None
-        """The numbers of the schema that was checked when the writer was opened."""
+        """The schema numbers checked when the writer was opened."""
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
         self._watcher: Reader | None = None
@@ -60,7 +60,7 @@ class SqliteEngine:
         self._watch_lock = allocate_lock()
 
     def begin_read(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
-        """A transaction that sees one state of the store and never waits for a writer."""
+        """Begin a transaction that reads a snapshot and never waits for a writer."""
         self._refuse_after_fork()
         reader = self._readers.take(self._prepare)
         try:
@@ -72,27 +72,27 @@ class SqliteEngine:
         return SqliteTransaction(self, call, reader)
 
     def give_back(self, reader: Reader) -> None:
-        """Takes the connection of a reading transaction that is over."""
+        """Take back the connection of a finished reading transaction."""
         self._readers.give_back(reader)
 
     def begin_write(self, *, timeout_s: float, call: CallContext) -> SqliteWrite:
-        """A transaction that becomes the only writing one, in this process and all others, at its first statement."""
+        """Return a transaction that takes the write lock at its first statement."""
         return SqliteWrite(self, timeout_s, call)
 
     def write(self, carry_out: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
-        """Carries a call out in a writing transaction and commits it; its result."""
+        """Run a call in a writing transaction, commit it and return its result."""
         tx = SqliteWrite(self, timeout_s, call)
-        with tx, tx:  # twice: if an interrupt comes at the first exit, there is still the second
+        with tx, tx:  # twice: an interrupt during the first exit leaves the second
             result = carry_out(tx)
             tx.commit()
         return result
 
     def generate_key(self) -> str | None:
-        """None: whether a commit was done is always known."""
+        """Return None: the result of a commit is always known."""
         return None
 
     def hold(self) -> Hold:
-        """Return a new attempt to hold the write lock; its release rolls back what was not committed."""
+        """Return a new attempt to hold the write lock; its release rolls back uncommitted changes."""
         return self._lock.hold(self._roll_back)
 
     def begin_immediate(self, hold: Hold, timeout_s: float, call: CallContext) -> apsw.Connection:
@@ -100,11 +100,11 @@ class SqliteEngine:
         writer = self.acquire(hold, call, timeout_s)
         writer.execute("begin immediate")
         if schema_numbers(writer) != self._schema:
-            self._close_writer()  # another has changed it meanwhile; opening refuses that, or migrates again
+            self._close_writer()  # another process has changed the schema; opening refuses that, or migrates again
             writer = self._ready_writer()
             writer.execute("begin immediate")
-        if self._footing is not None:
-            self._footing.refuse_unknown_log()
+        if self._open_files is not None:
+            self._open_files.refuse_unknown_log()
         return writer
 
     def acquire(
@@ -115,28 +115,28 @@ class SqliteEngine:
         try:
             hold.acquire(timeout_s, call)
         except FileNotFoundError:
-            raise vanished(self._home) from None
+            raise missing_store(self._home) from None
         return self._ready_writer()
 
     def _roll_back(self) -> None:
-        """Roll back what the connection that writes has begun; the caller holds the lock."""
+        """Roll back the writer's transaction; the caller holds the lock."""
         try:
             if self._writer is not None and self._writer.in_transaction:
                 self._writer.execute("rollback")
         except apsw.Error:
-            self._close_writer()  # which rolls back, too
+            self._close_writer()  # closing rolls back, too
 
     def verify_committed(self) -> None:
-        """Makes sure that what was just committed lies where everybody finds it."""
-        footing = self._footing
-        assert footing is not None
-        if footing.is_in_place():
-            footing.refuse_truncated()
-            if footing.has_its_log():
-                footing.remember_log()
+        """Check that the committed data is in the files that other processes open."""
+        files = self._open_files
+        assert files is not None
+        if files.is_in_place():
+            files.refuse_truncated()
+            if files.has_its_log():
+                files.remember_log()
                 return
-            if footing.checkpoint_orphaned_wal():
-                self._let_go()
+            if files.checkpoint_orphaned_wal():
+                self._close_stale()
                 return
         raise MossError(
             "STORAGE_UNKNOWN",
@@ -146,11 +146,11 @@ class SqliteEngine:
 
     @property
     def identity(self) -> Identity | None:
-        """What tells the open database apart from any that stood or will stand in its place."""
+        """Return the identity of the open database, which no other file in its place can have."""
         return self._readers.identity
 
     def vectors(self) -> VectorMatrix:
-        """The vectors of this database in memory; the first search by meaning fills them."""
+        """Return the vectors of this database in memory; the first semantic search loads them."""
         if self._vectors is None:
             from moss_memory.search.vectors import VectorMatrix
 
@@ -159,13 +159,13 @@ class SqliteEngine:
         return self._vectors
 
     def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
-        """Makes missing vectors; how many it made, and how many are still missing."""
+        """Make missing vectors; return the numbers of made and of still missing ones."""
         from moss_memory.search.embedding_queue import index
 
         return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
 
     def restore(self, backup: str, *, call: CallContext) -> str | None:
-        """Puts a backup in the store's place, under the lock that every process respects; where the old one is kept."""
+        """Replace the store by a backup under the write lock; return the name of the copy of the old one."""
         from .restore_backup import discard, prepare, swap
 
         self._refuse_after_fork()
@@ -178,49 +178,49 @@ class SqliteEngine:
                 try:
                     return swap(self._path, prepared)
                 finally:
-                    self._readers.look_at_once()
+                    self._readers.check_at_next_call()
         finally:
             discard(prepared)
 
     def about(self) -> str:
-        """What this engine is and in which version."""
+        """Return the name and the version of this engine."""
         return f"SQLite {apsw.sqlite_lib_version()} through apsw {apsw.apsw_version()}"
 
     def files(self) -> tuple[str, ...]:
-        """The names of the files that it keeps in the home folder."""
+        """Return the names of its files in the home folder."""
         return DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", LOCK_FILE, QUEUE_FILE
 
     def exists(self) -> bool:
-        """Whether there is a store: a file of any kind in its place counts."""
+        """Return whether there is a store, or any other file in its place."""
         return os.path.lexists(self._path)
 
     def is_taken(self) -> bool:
-        """Whether there is a store: a file of any kind in its place counts."""
+        """Return whether there is a store, or any other file in its place."""
         return self.exists()
 
     def is_large(self) -> bool:
-        """Whether the file is; 20,000 capsules of 1,000 characters, of which a common word is found in 20 ms."""
+        """Return whether the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
         try:
             return os.stat(self._path).st_size > LARGE_BYTES
         except OSError:
             return False
 
     def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
-        """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+        """Yield the results of all health checks; with `fix`, repair first."""
         from .health_checks import check_health
 
         return check_health(self, call, fix=fix)
 
     def copy_to(self, path: str) -> int:
-        """Copies one state of the whole store into a new file and says how many bytes it has."""
+        """Copy a snapshot of the store into a new file; return its size in bytes."""
         from .backup import make_durable, remove, reserve_path
 
         reserve_path(path, self._home, DATABASE)
         try:
             reader = self._readers.take(self._prepare)
             try:
-                # Outside of a transaction, where SQLite refuses to copy: the statement is a snapshot of its own.
-                reader.connection.execute("pragma query_only = off")  # it counts the new file as a change too
+                # Outside of a transaction, in which SQLite refuses to copy: the statement has its own snapshot.
+                reader.connection.execute("pragma query_only = off")  # the new file counts as a change, too
                 reader.connection.execute("vacuum into :path", {"path": path})
             finally:
                 reader.lasts = False
@@ -232,7 +232,7 @@ class SqliteEngine:
         return os.path.getsize(path)
 
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
-        """Every row of one state of the store, without what follows from others."""
+        """Yield every row of a snapshot, without derived ones."""
         from .dump import dump
 
         tx = self.begin_read(snapshot=True, call=call)
@@ -243,19 +243,19 @@ class SqliteEngine:
             tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
-        """The names of the tables of which `dump` gives rows."""
+        """Return the names of the tables that `dump` yields."""
         from .dump import tables
 
         return tables(tx)
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+        """Return the columns of a table that are not derived, and its key columns; both empty if there is no table."""
         from .dump import columns
 
         return columns(tx, table)
 
     def finish_load(self, *, call: CallContext) -> None:
-        """Gives the database its name, under the lock that keeps others from making one."""
+        """Give the database its final name, under the lock that keeps others from creating one."""
         from .bulk_load import put_in_place
 
         with self.hold() as hold, hold:
@@ -265,7 +265,7 @@ class SqliteEngine:
             put_in_place(self._path, os.path.join(self._home, DATABASE))
 
     def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
-        """Empties every table but those and begins to count anew, as one transaction among the others."""
+        """Empty every table except `but` and reset all counters, in one transaction."""
         from .dump import forget
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
@@ -277,15 +277,15 @@ class SqliteEngine:
             tx.release()
 
     def mark(self) -> object:
-        """A connection that only watches, and SQLite's own number of what others committed since it was opened."""
+        """Return an idle connection and SQLite's counter of the commits of other connections since it was opened."""
         with self._watch_lock:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
                 self._stop_watching()
             watcher = self._watcher
             if watcher is None and self._readers.has_opened and not self.exists():
-                return None  # moved or removed; reads and writes say so
+                return None  # moved or removed; reads and writes report it
             if watcher is None:
-                self._readers.look_at_once()
+                self._readers.check_at_next_call()
                 watcher = self._watcher = self._readers.take(self._prepare)
                 self._watches += 1
             found = (self._watches, only_value(watcher.connection, "pragma data_version"))
@@ -300,7 +300,7 @@ class SqliteEngine:
             self._readers.give_back(watcher)
 
     def close(self) -> None:
-        """Lets go of every connection and lock; what another thread is using, as soon as it is done with it."""
+        """Close every connection and release every lock; one in use by another thread, as soon as it is idle."""
         self._vectors = None
         with self._watch_lock:
             self._stop_watching()
@@ -315,24 +315,24 @@ class SqliteEngine:
     def _close_writer(self) -> None:
         if self._writer is not None:
             writer, self._writer = self._writer, None
-            footing, self._footing, self._schema = self._footing, None, None
-            if footing is not None:
-                footing.close()
+            files, self._open_files, self._schema = self._open_files, None, None
+            if files is not None:
+                files.close()
             close_all([writer])
 
     def translate(self, error: Exception) -> MossError | None:
-        """What a driver's or the system's error means to a caller."""
+        """Return the `MossError` for an error of the driver or of the system."""
         found = None
         if isinstance(error, apsw.SQLError):
-            found = self._other_schema()
+            found = self._schema_error()
         elif isinstance(error, UnicodeDecodeError):
-            found = self._not_text()
+            found = self._encoding_error()
         else:
             found = storage_error(error, self._home)
-        return found or self._damaged_rows()
+        return found or self._damage_error()
 
-    def _other_schema(self) -> MossError | None:
-        """Why a statement may have failed that is sound: another Moss has migrated the store meanwhile."""
+    def _schema_error(self) -> MossError | None:
+        """Return the error if another version of Moss has migrated the store meanwhile, else None."""
         self._readers.renew()
         try:
             self._readers.give_back(self._readers.take(self._prepare))
@@ -342,8 +342,8 @@ class SqliteEngine:
             return None
         return None
 
-    def _not_text(self) -> MossError | None:
-        """The row whose text cannot be read, where that is why something failed."""
+    def _encoding_error(self) -> MossError | None:
+        """Return the error for a row with invalid UTF-8 if there is one, else None."""
         from moss_memory.storage.sqlite.repair.encoding_check import invalid_utf8_error, unreadable
 
         reader = self._readers.take(self._prepare)
@@ -353,8 +353,8 @@ class SqliteEngine:
             self._readers.give_back(reader)
         return None if found is None else invalid_utf8_error(found, self._home)
 
-    def _damaged_rows(self) -> MossError | None:
-        """Return what is wrong with the stored rows or with the index, if that may be why a call failed."""
+    def _damage_error(self) -> MossError | None:
+        """Return the error for damaged rows or a damaged index if there are any, else None."""
         from .diagnosis import explain
 
         try:
@@ -368,7 +368,7 @@ class SqliteEngine:
             self._readers.give_back(reader)
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-        """Fills a new database with what can be read of this one, however damaged; what could not be, and why."""
+        """Copy all readable rows of a damaged database into a new one; list the unreadable ones with the reason."""
         from moss_memory.storage.sqlite.repair.salvage import salvage
 
         with self.hold() as hold, hold:
@@ -376,33 +376,33 @@ class SqliteEngine:
             return salvage(self._path, target)
 
     def erase(self, call: CallContext, *, timeout_s: float) -> bool:
-        """Leaves no byte of what was deleted on disk; false while a reader holds the write-ahead log."""
-        from .secure_delete import SecureDelete  # after a purge
+        """Remove all deleted bytes from the disk; return False while a reader uses the write-ahead log."""
+        from .secure_delete import SecureDelete  # imported late: only after a purge
 
         return SecureDelete(self, call, path=self._path, timeout_s=timeout_s).finish()
 
     def _ready_writer(self) -> apsw.Connection:
-        """A connection to the database that is in the place now, made where there is none; the caller has the lock."""
+        """Return the connection of the writer, opened if needed; the caller holds the lock."""
         self._roll_back()
-        if self._writer is not None and self._footing is not None:
-            if not self._footing.is_in_place():
+        if self._writer is not None and self._open_files is not None:
+            if not self._open_files.is_in_place():
                 self._close_writer()
-            elif self._footing.has_its_log():
-                self._footing.refuse_truncated()
-                self._footing.refuse_changed_log()
+            elif self._open_files.has_its_log():
+                self._open_files.refuse_truncated()
+                self._open_files.refuse_changed_log()
                 return self._writer
-            elif self._footing.checkpoint_orphaned_wal():
-                self._let_go()
+            elif self._open_files.checkpoint_orphaned_wal():
+                self._close_stale()
             else:
                 raise log_removed(self._path)
-        self._readers.look_at_once()
+        self._readers.check_at_next_call()
         if self._readers.has_opened and not os.path.lexists(self._path):
-            raise vanished(self._home)
+            raise missing_store(self._home)
         self._writer = open_writer(self._path)
         try:
             self._schema = schema_numbers(self._writer)
-            self._footing = OpenFiles(self._path, self._writer)
-            self._footing.refuse_changed_log()
+            self._open_files = OpenFiles(self._path, self._writer)
+            self._open_files.refuse_changed_log()
         except BaseException:
             self._close_writer()
             raise
@@ -410,13 +410,13 @@ class SqliteEngine:
         self._lock.makes_home = False
         return self._writer
 
-    def _let_go(self) -> None:
-        """Closes what has a removed log open; readers that are at work, when they are done."""
+    def _close_stale(self) -> None:
+        """Close connections to a removed log; a reader in use is closed after its call."""
         self._close_writer()
         self._readers.renew()
 
     def _prepare(self) -> None:
-        """Migrates the database, under the lock that every process respects."""
+        """Migrate the database under the write lock."""
         with self.hold() as hold, hold:
             self.acquire(hold)
 
@@ -428,7 +428,7 @@ class SqliteEngine:
             )
 
     def before_fork(self) -> None:
-        """Closes what is idle: SQLite keeps its locks by process, so a child would believe it had ours."""
+        """Close idle connections: SQLite's locks belong to the process, so a child would assume that it held them."""
         self._fork_hold = self._lock.hold()
         if self._fork_hold.pause(FORK_TIMEOUT_S):
             with self._watch_lock:
@@ -437,20 +437,20 @@ class SqliteEngine:
             self._close_writer()
 
     def after_fork_in_parent(self) -> None:
-        """Goes on; connections are opened again when they are needed."""
+        """Continue; connections are opened again at the next call."""
         self._fork_hold.release()
 
     def after_fork_in_child(self) -> None:
-        """Starts afresh, unless a call of the parent was under way."""
+        """Start with new connections, unless a call of the parent was running."""
         if self._readers.in_use or self._writer is not None:
             _forked_in_use[self._path] = (self._writer, self._readers)
         self._lock.forget()
-        self._start_afresh()
+        self._reset()
 
 
 _engines: list[ref[SqliteEngine]] = []
 _forked_in_use: dict[str, Any] = {}
-"""Databases whose connections crossed a fork: never closed here, which would drop the parent's locks, nor used."""
+"""Databases whose connections crossed a fork: never used here, nor closed, which would drop the parent's locks."""
 
 
 def _at_fork(step: str) -> None:

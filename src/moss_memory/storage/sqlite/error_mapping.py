@@ -1,4 +1,4 @@
-"""What failures of SQLite and of the file system mean to a caller; translated here and nowhere else."""
+"""Map errors of SQLite and of the file system to `MossError`."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 _SHARED_BYTES = 65_536
 BUSY_TIMEOUT_MS = 5000
-"""How long SQLite itself waits for a lock that a program outside Moss holds."""
+"""How long SQLite itself waits for a lock of a program other than Moss."""
 
 
 def busy_error(timeout_s: float, holder: dict[str, Any] | None = None) -> MossError:
-    """Says that a write had to wait too long, and whom for where that is known."""
+    """Return the error for a lock timeout, with the holder if it is known."""
     return MossError(
         "STORAGE_BUSY",
-        f"other processes kept the store busy for {timeout_s:g} s{_told(holder)}; nothing was written, try again",
+        f"other processes kept the store busy for {timeout_s:g} s{_held_by(holder)}; nothing was written, try again",
         details={"retryable": True, **({"holder": holder} if holder else {})},
     )
 
 
-def _told(holder: dict[str, Any] | None) -> str:
+def _held_by(holder: dict[str, Any] | None) -> str:
     if holder is None:
         return ""
     try:
@@ -38,8 +38,8 @@ def _told(holder: dict[str, Any] | None) -> str:
     return f" (process {holder['pid']} has held it since {since}, with `{holder['tool']}`)"
 
 
-def has_no_room(home: str) -> bool:
-    """Whether the disk lacks room for the memory that readers and writers share, which SQLite calls an I/O error."""
+def is_disk_full(home: str) -> bool:
+    """Return whether the disk is too full for the shared-memory file, which SQLite reports as an I/O error."""
     try:
         found = os.statvfs(home)
     except OSError:
@@ -48,7 +48,7 @@ def has_no_room(home: str) -> bool:
 
 
 def _reason(error: Exception) -> Exception:
-    """Why a file could not be opened, which SQLite does not tell: it is tried."""
+    """Return the reason why a file cannot be opened, which SQLite does not report: try to open it."""
     if isinstance(error, (apsw.CantOpenError, apsw.IOError)):
         try:
             os.close(os.dup(2))
@@ -58,14 +58,14 @@ def _reason(error: Exception) -> Exception:
 
 
 def storage_error(error: Exception, home: str) -> MossError | None:
-    """The typed error that a failure of SQLite or of the file system means."""
+    """Return the `MossError` for an error of SQLite or of the file system."""
     text = str(error)
     if isinstance(error, (apsw.BusyError, apsw.LockedError)):
         return busy_error(BUSY_TIMEOUT_MS / 1000)
     if (
         isinstance(error, apsw.FullError)
         or (isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT))
-        or (isinstance(error, apsw.IOError) and has_no_room(home))
+        or (isinstance(error, apsw.IOError) and is_disk_full(home))
     ):
         return MossError("STORAGE_FULL", f"no space is left for the store in {home}; free some and try again")
     short = descriptor_limit_error(_reason(error))

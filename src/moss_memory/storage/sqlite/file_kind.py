@@ -1,4 +1,4 @@
-"""Whose file stands where the database belongs: Moss's, the original Moss's, nobody's yet, or something else's."""
+"""Classify the file at the database's path: a store of Moss, of the original Moss, an empty file, or foreign."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x4D6F7373
 _ID_AT = 68
-"""Where the header of a database holds the id of its application."""
+"""The offset of the application id in the header of a database."""
 
 _SMALLEST_PAGE = 512
-"""SQLite takes a file of a single byte for an empty database; a database with a header has at least a page."""
+"""SQLite accepts a file of a single byte as an empty database; one with a header has at least a page."""
 
 EMPTY, ORIGINAL = 0, -1
-"""What `schema_of` answers for a file that nobody has filled yet, and for a store of the original Moss."""
+"""Results of `schema_of` for an empty file and for a store of the original Moss."""
 
 _DOCUMENTED = {
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "title", "capsule_text", "capsule_chars",
@@ -35,9 +35,9 @@ _INDEX = "capsules_fts"
 
 
 def schema_of(connection: apsw.Connection, path: str) -> int:
-    """The schema version of a store of Moss, `EMPTY` or `ORIGINAL`; everything else is refused, untouched."""
+    """Return the schema version of a store, `EMPTY` or `ORIGINAL`; refuse every other file unchanged."""
     try:
-        connection.execute("begin")  # else its maker may fill it between two of these looks
+        connection.execute("begin")  # else another process may fill it between these statements
         version: int = connection.pragma("user_version")
         application = connection.pragma("application_id")
         if application == APPLICATION_ID:
@@ -75,13 +75,13 @@ def _known(version: int, path: str) -> int:
 
 
 def _objects(connection: apsw.Connection) -> list[tuple[Any, ...]]:
-    """Type and name of all that the schema has, SQLite's own tables left out."""
+    """Return type and name of every object of the schema except SQLite's own tables."""
     schema = "select type, name from sqlite_schema where name not like 'sqlite\\_%' escape '\\'"
     return list(connection.execute(schema))
 
 
 def _is_original(connection: apsw.Connection, objects: list[tuple[Any, ...]]) -> bool:
-    """Whether there is the table of the two capsule documents, perhaps with its search index, and nothing else."""
+    """Return whether there is only the original's table of capsules, with or without its search index."""
     tables = {name for kind, name in objects if kind == "table"}
     others = {name for name in tables if name != _INDEX and not name.startswith(f"{_INDEX}_")}
     if others != {"capsules"} or any(kind == "view" for kind, _ in objects):
@@ -91,20 +91,20 @@ def _is_original(connection: apsw.Connection, objects: list[tuple[Any, ...]]) ->
 
 
 def is_marked(path: str) -> bool:
-    """Whether the header of a file says that it is Moss's, also where SQLite can read nothing of it."""
+    """Return whether the header of a file has Moss's application id, also if SQLite cannot read the rest."""
     try:
-        # Through SQLite's own layer: closing a descriptor that `open` gave would drop the locks of this process.
+        # Through SQLite's file layer: closing a descriptor of `open` would drop the locks of this process.
         file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
         try:
             return bool(file.xRead(4, _ID_AT) == APPLICATION_ID.to_bytes(4, "big"))
         finally:
             file.xClose()
     except apsw.Error:
-        return False  # shorter than a header, or not to be read at all
+        return False  # shorter than a header, or unreadable
 
 
 def refuse_special(path: str) -> None:
-    """Refuses a folder, a device or a pipe in the database's place before anything is opened."""
+    """Refuse a folder, a device or a pipe in the database's place before it is opened."""
     status = os.lstat(path)
     mode = status.st_mode
     if status.st_size == 0 and _has_content(path + "-wal"):
@@ -126,7 +126,7 @@ def _has_content(path: str) -> bool:
 
 
 def not_a_store(path: str, what: str) -> MossError:
-    """The refusal of something that Moss did not make."""
+    """Return the refusal of a file that Moss did not make."""
     return MossError(
         "NOT_A_STORE",
         f"{path} is not a database of Moss but {what}; it was left as it is. Move it away, or set MOSS_HOME to another "

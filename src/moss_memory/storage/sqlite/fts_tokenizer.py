@@ -1,6 +1,6 @@
-"""SQLite's own tokenizers, so that a word in a query and a word in the index can never disagree.
+"""SQLite's own tokenizers, so that queries and index always produce the same words.
 
-A leaf: it imports nothing of Moss. The others find it as `storage/tokenizer.py`.
+It imports nothing else of Moss. Other modules import it as `storage/tokenizer.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 UNICODE = ("unicode61", "remove_diacritics", "2")
-"""How the index cuts text into words; the migration that creates it says the same."""
+"""The tokenizer of the index; the migration that creates the index has the same settings."""
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text in order, folded and without diacritics."""
+    """Return the words of a text in order, folded and without diacritics."""
     found: list[str] = _tokenizers()[0](
         text.encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )
@@ -27,7 +27,7 @@ def words_of(text: str) -> list[str]:
 
 
 def places_of(data: bytes) -> list[tuple[int, int, str]]:
-    """Every word of a text with the bytes it spans: `(start, end, word)`."""
+    """Return every word of a text with its byte range: `(start, end, word)`."""
     found: list[tuple[int, int, str]] = _tokenizers()[0](
         data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False
     )
@@ -35,7 +35,7 @@ def places_of(data: bytes) -> list[tuple[int, int, str]]:
 
 
 def porter_stems(words: Iterable[str]) -> list[str]:
-    """The English stem of each word, in order."""
+    """Return the English stem of each word, in order."""
     found: list[str] = _tokenizers()[1](
         " ".join(words).encode(), apsw.FTS5_TOKENIZE_DOCUMENT, None, include_offsets=False, include_colocated=False
     )

@@ -1,4 +1,4 @@
-"""What a connection must know beyond SQL: how the index sees a text, and what rooms write for every engine."""
+"""SQL functions and bindings that the schema and the shared statements need."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ if TYPE_CHECKING:
 
 
 def prepare(connection: apsw.Connection) -> None:
-    """Makes a connection fit for the schema, whose triggers and view use `moss_words`, and for the rooms' statements.
-
-    These use `greatest` and bind lists as they are.
-    """
-    # Innocuous: it only looks at its argument, so the schema may use it whoever made the schema.
+    """Register `moss_words`, which triggers and a view use, `greatest`, and the binding of lists as JSON."""
+    # Innocuous: it has no side effect, so any schema may use it.
     flags = apsw.SQLITE_INNOCUOUS
     words: Any = to_bigrams
     connection.create_scalar_function("moss_words", words, 1, deterministic=True, flags=flags)
@@ -31,7 +28,7 @@ def _greatest(*values: Any) -> Any:
 
 
 def _as_json(_: object, __: int, value: object) -> str:
-    """A list as `sql_in` reads it; apsw asks for nothing that SQLite itself can bind."""
+    """Return a list as JSON for `sql_in`; apsw calls this only for values that SQLite cannot bind."""
     if not isinstance(value, list):
         raise TypeError(f"a {type(value).__name__} cannot be bound")
     return json.dumps(value, ensure_ascii=False)

@@ -1,11 +1,11 @@
-"""Looking a store over, however broken it is: whatever goes wrong becomes a finding."""
+"""Health checks of a store; every failure becomes a result."""
 
 from __future__ import annotations
 
 import os
 
 from moss_memory.errors import MossError
-from moss_memory.storage.consistency import told
+from moss_memory.storage.consistency import describe
 from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, CheckResult
 from moss_memory.storage.sqlite.repair.encoding_check import unreadable
 
@@ -34,9 +34,9 @@ _UNWRITABLE = ("STORAGE_READONLY", "STORAGE_BUSY")
 
 
 def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
-    """What there is to say of the store, in the order in which a reader wants to hear it.
+    """Yield the result of each check, in the order of display.
 
-    With `fix` a damaged index is built again and purges are finished before they are told of.
+    With `fix` a damaged index is rebuilt and purges are finished before the checks.
     """
     opened = list(_attempt(engine, call, "schema", _schema))
     yield from opened
@@ -47,7 +47,7 @@ def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Itera
     yield from _attempt(engine, call, "rows", _rows)
     yield from _attempt(engine, call, "consistency", _consistency)
     if fix:
-        list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes what is pending
+        list(_attempt(engine, call, "erasures", _erasures, writes=True))  # a commit finishes pending erasures
     yield from _attempt(engine, call, "erasures", _erasures)
     found = leftovers(os.path.join(call.config.home, engine.files()[0]))
     if found:
@@ -58,7 +58,7 @@ def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Itera
 def _attempt(
     engine: SqliteEngine, call: CallContext, subject: str, look: Look, *, writes: bool = False
 ) -> Iterator[CheckResult]:
-    """One look in a transaction of its own; whatever goes wrong is a finding too."""
+    """Run one check in its own transaction; a failure is a result, too."""
     tx: SqliteTransaction
     try:
         if writes:
@@ -123,7 +123,7 @@ def _rows(connection: apsw.Connection) -> Iterator[CheckResult]:
 
 
 def _consistency(connection: apsw.Connection) -> Iterator[CheckResult]:
-    found = [told(one) for one in faults(connection)]
+    found = [describe(one) for one in faults(connection)]
     yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
 
 

@@ -1,4 +1,4 @@
-"""Whether the search index agrees with the stored texts, asked beside the writers and not between them."""
+"""Compare the search index with the stored texts without blocking writers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _PARTS = ("data", "idx", "docsize", "config")
 
 
 def check_index(connection: apsw.Connection) -> None:
-    """Raises where the index does not agree with the texts, as this reading transaction sees both.
+    """Raise if the index differs from the texts in this snapshot.
 
-    FTS5 checks with an insert, which would keep every writer waiting for as long as it takes to read all texts. So it
-    checks a copy of the index among the temporary tables, which costs a tenth of the check and goes with the rollback.
+    FTS5 checks by an insert, which would block every writer while all texts are read. So it checks a copy of the index
+    in temporary tables, which takes a tenth of the check's time and is removed by the rollback.
     """
     connection.execute("pragma query_only = off")  # it forbids temporary tables, too
     try:
@@ -24,16 +24,16 @@ def check_index(connection: apsw.Connection) -> None:
         for part in _PARTS:
             connection.execute(f"delete from temp.search_index_{part}")
             connection.execute(f"insert into temp.search_index_{part} select * from main.search_index_{part}")
-        # The rank makes FTS5 compare the index with the rows; without it the check does not see a difference.
+        # With the rank FTS5 compares the index with the rows; without it a difference is not found.
         connection.execute("insert into temp.search_index (search_index, rank) values ('integrity-check', 1)")
     finally:
         connection.execute("pragma query_only = on")
 
 
 def rebuild(connection: apsw.Connection) -> None:
-    """Build the index again from the stored texts, in the transaction of the caller.
+    """Rebuild the index from the stored texts, in the caller's transaction.
 
-    FTS5 does that itself unless the version of its format is lost, which is written again then.
+    FTS5 does that itself unless its format version is lost, which is then written again.
     """
     try:
         connection.execute(_REBUILD)

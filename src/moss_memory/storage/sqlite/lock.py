@@ -33,7 +33,7 @@ _RECORD_BYTES = 96
 
 
 class WriteLock:
-    """An `flock` on a file that every process finds beside the database; `hold` gives the objects that acquire it.
+    """An `flock` on a file beside the database; `hold` returns objects that acquire it.
 
     SQLite's own busy handler is not enough: with it alone, 37 of 16,000 writes from 16 processes failed.
     """
@@ -50,7 +50,7 @@ class WriteLock:
         self._queue_file: FileIO | None = None
         self._waiters: list[ref[Waiter]] = []
         self.makes_home = True
-        """Whether a missing home is made: not while a store is open in it."""
+        """Whether a missing home is created: not while a store is open in it."""
 
     def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
         """Return a new attempt to hold the lock; nothing is acquired yet."""
@@ -102,7 +102,7 @@ class WriteLock:
         try:
             return open_private(self._queue_path)
         except OSError:
-            return None  # something else stands there; writers are still kept apart, but may be overtaken
+            return None  # another kind of file is there; writers are still exclusive, but may be overtaken
 
     def close(self) -> None:
         """Close the files; the caller owns `writing`. They are opened again if they are needed."""
@@ -120,9 +120,9 @@ class WriteLock:
 
 
 class Slot:
-    """Mutual exclusion between threads: the step that takes it also records the owner, and any thread may free it.
+    """Mutual exclusion between threads that records the owner in the same step; any thread may free it.
 
-    A lock of Python has no owner: an interrupt right after `acquire` leaves nobody who knows that it is held.
+    A lock of Python has no owner: after an interrupt right after `acquire` nobody knows that it is held.
     """
 
     __slots__ = ("_owner",)
@@ -220,7 +220,7 @@ class Hold:
         return True
 
     def _write_holder(self, tool: str) -> None:
-        # Two microseconds a write. A waiter can name the holder, and can tell whether anybody had the lock meanwhile.
+        # Two microseconds a write. A waiter can name the holder, and can see if anybody had the lock meanwhile.
         assert self._file is not None
         since_ms = int(time.time() * 1000)
         record = f"held {os.getpid()} {since_ms} {tool}".encode()[:_RECORD_BYTES]
@@ -341,7 +341,7 @@ def _write(file: FileIO, record: bytes) -> None:
 
 
 def read_record(file: FileIO) -> bytes:
-    """Return the record of the present or last holder, as it stands in the lock file."""
+    """Return the record of the present or last holder in the lock file."""
     return os.pread(file.fileno(), _RECORD_BYTES, 0)
 
 

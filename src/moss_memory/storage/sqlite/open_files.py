@@ -1,8 +1,7 @@
-"""The files that a writer has open: whether another program has removed, replaced or changed them meanwhile.
+"""Detect if another program removed, replaced or changed the files that a writer has open.
 
-A log that is removed takes along what is only in it, for everybody but those who have it open; a database that is cut
-looks whole to those who have its pages in memory. So a writer looks before it begins and before anything it wrote is
-acknowledged.
+If a log is removed, only processes that have it open still see its content; if a database is truncated, it looks
+complete to processes with cached pages. So a writer checks before it begins and before it acknowledges a write.
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from .connections import file_identity, only_value
 from .wal_file import Log, log_changed
 
 TIMEOUT_S = 5.0
-"""How long readers are waited for that keep a removed log from being brought into the database."""
+"""How long to wait for readers that block the checkpoint of a removed log."""
 
 _LOG = "-wal"
 
 
 class OpenFiles:
-    """What a writer has open: the database, how long it was last seen to be, and the log."""
+    """The files of a writer: the database with its last known size, and the log."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:
         self._path = path
@@ -37,7 +36,7 @@ class OpenFiles:
         self._frames = Log(path + _LOG, connection)
 
     def is_in_place(self) -> bool:
-        """Whether the database that is in the place is the one that is open."""
+        """Return whether the open database is the file at its path."""
         try:
             status = os.lstat(self._path)
         except FileNotFoundError:
@@ -46,7 +45,7 @@ class OpenFiles:
         return (status.st_dev, status.st_ino) == self._database
 
     def has_its_log(self) -> bool:
-        """Whether the log that is in the place is the one that is open."""
+        """Return whether the open log is the file at its path."""
         return file_identity(self._path + _LOG) == self._log
 
     def refuse_changed_log(self) -> None:
@@ -83,7 +82,7 @@ class OpenFiles:
             self._connection.execute("rollback")
 
     def refuse_truncated(self) -> None:
-        """Refuses a database that has become shorter and does not hold less, as it was when it was last looked for."""
+        """Refuse a database that became shorter although nothing was deleted."""
         if self._seen_bytes < self._size_bytes:
             page = self._connection.pragma("page_size")
             if page * only_value(self._connection, "pragma page_count") > self._seen_bytes and not self._is_whole():
@@ -91,9 +90,9 @@ class OpenFiles:
         self._size_bytes = self._seen_bytes
 
     def _is_whole(self) -> bool:
-        """Whether somebody who has no page in memory finds everything; a purge makes a database shorter too."""
+        """Return whether a connection without cached pages can read everything; a purge shortens a database, too."""
         if self._seen_bytes == 0:
-            return False  # to open it would remove the log
+            return False  # opening it would remove the log
         fresh = apsw.Connection(self._path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
         try:
             return bool(only_value(fresh, "pragma quick_check(1)") == "ok")
@@ -103,9 +102,9 @@ class OpenFiles:
             fresh.close()
 
     def checkpoint_orphaned_wal(self, *, timeout_s: float = TIMEOUT_S) -> bool:
-        """Brings what a removed log holds into the database; false while readers keep it from that.
+        """Checkpoint a removed log into the database; return False while readers block that.
 
-        Where another has begun a new log, what the old one held was brought there before: this one is left alone.
+        If another process has started a new log, it has checkpointed the old one first: leave it alone.
         """
         if _size(self._path + _LOG):
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -125,7 +124,7 @@ class OpenFiles:
         return not busy
 
     def _refuse_other_log(self) -> None:
-        """Refuses a log that lacks what others have written: they have open one that was removed."""
+        """Refuse a log that lacks the writes of processes that have a removed log open."""
         frames, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if frames > 0 and _size(self._path + _LOG) == 0:
             self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -133,7 +132,7 @@ class OpenFiles:
 
 
 def cut(path: str) -> MossError:
-    """What to hear of a database whose end is gone."""
+    """Return the error for a truncated database."""
     return MossError(
         "STORAGE_CORRUPT",
         f"{path} was cut off while it was in use. `moss restore-backup` brings back a copy, and "
@@ -143,7 +142,7 @@ def cut(path: str) -> MossError:
 
 
 def log_removed(path: str) -> MossError:
-    """What to hear while a log that was removed cannot be brought back."""
+    """Return the error while a removed log cannot be recovered."""
     return MossError(
         "STORAGE_BUSY",
         f"{path}{_LOG} was removed while the store was in use, and others still read what was in it; nothing was "

@@ -1,4 +1,4 @@
-"""The connections that read: kept for the next call, and let go of when another database stands in the place."""
+"""A pool of connections that read, renewed if the database at the path is another."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .connections import close_all, file_identity, open_empty, open_reader, refuse_unfinished, vanished
+from .connections import close_all, file_identity, missing_store, open_empty, open_reader, refuse_unfinished
 from .file_kind import EMPTY
 from .schema_migrations import SCHEMA_VERSION
 from .wal_file import keep_out_if_changed
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 20
 LOOK_EVERY_S = 0.1
-"""How often readers look whether the database is still the one they have open; where there is none, every time."""
+"""How often readers check if the database was replaced; if there is none, every time."""
 
 
 class Reader:
@@ -35,46 +35,46 @@ class Reader:
         self.connection = connection
         self.generation = 0
         self.database = database
-        """The file that was in the place when it was opened; none when there was none."""
+        """The file at the path when it was opened; None if there was none."""
         self.lasts = lasts
-        """Whether it will see what others write, so that it may serve further calls."""
+        """Whether it sees later writes, so that it can be used again."""
 
 
 class Readers:
-    """The readers of one database; those in use belong to their calls and are never closed by another.
+    """The idle readers of one database; a reader in use belongs to its call and is never closed by another.
 
-    Threads share a list from which one step takes a reader, or adds one, and no lock that an interrupt could leave
-    locked. A reader that is lost on its way is closed with the last reference to it.
+    Threads share a list whose operations are atomic, and no lock that an interrupt could leave locked. A reader that is
+    lost between two steps is closed with the last reference to it.
     """
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._idle: list[Reader] = []
         self._all: list[ref[Reader]] = []
-        self._look_again_at = 0.0
+        self._next_check_at = 0.0
         self.identity: Identity | None = None
-        """What tells the database apart from any that stood or will stand in its place; none while there is none."""
+        """The identity of the database, which no other file in its place can have; None while there is none."""
         self._generation = 0
         self.has_opened = False
-        """Whether there was a store: if there is none any more, that is an error, and not an empty store."""
+        """Whether a store existed: if it is missing later, that is an error and not an empty store."""
 
     @property
     def in_use(self) -> bool:
-        """Whether a call reads right now."""
+        """Return whether any call reads now."""
         idle = list(self._idle)
         return any(reader is not None and reader not in idle for reader in [found() for found in self._all])
 
     def take(self, prepare: Callable[[], None]) -> Reader:
-        """A reader of the database that is in the place now, or of an empty store where there is none.
+        """Return a reader of the database at the path, or of an empty store if there is none.
 
-        `prepare` brings a database of an older schema up to date.
+        `prepare` migrates a database of an older schema.
         """
-        self._look()
+        self._check_database()
         while (reader := self._take_idle()) is not None:
             if self._is_current(reader):
                 return reader
             self._close(reader)
-        reader = self._open_what_is_there(self.identity, prepare)
+        reader = self._open_current(self.identity, prepare)
         self._all.append(ref(reader, self._all.remove))
         return reader
 
@@ -93,35 +93,35 @@ class Readers:
         return reader.database == self.identity and reader.generation == self._generation
 
     def give_back(self, reader: Reader) -> None:
-        """Keeps a reader for the next call, unless the database it reads is no longer the one in the place.
+        """Keep a reader for the next call, unless the database was replaced.
 
-        One with a statement that was not read to its end would go on to see the state of that statement.
+        A reader with an unfinished statement would keep the snapshot of that statement.
         """
         if reader.lasts and self._is_current(reader) and reader.connection.txn_state() == apsw.SQLITE_TXN_NONE:
             self._idle.append(reader)
         else:
             self._close(reader)
 
-    def look_at_once(self) -> None:
-        """Makes the next call look which database is in the place."""
-        self._look_again_at = 0.0
+    def check_at_next_call(self) -> None:
+        """Make the next call check the database at the path."""
+        self._next_check_at = 0.0
 
     def renew(self) -> None:
-        """Lets go of all that are open, of those in use when they come back: the files beside the database are new."""
+        """Close all readers, those in use after their calls: the files beside the database are new."""
         self._generation += 1
         self.close()
 
     def close(self) -> None:
-        """Lets go of those that are idle now, and of the others when they come back."""
+        """Close idle readers now, and the others after their calls."""
         self._forget(None)
 
-    def _look(self) -> None:
-        """Notices that the database was moved, removed or made; closes the idle connections to the old one."""
+    def _check_database(self) -> None:
+        """Check if the database was moved, removed or created; close idle connections to the old one."""
         now = time.monotonic()
-        if self.identity is not None and now <= self._look_again_at:
+        if self.identity is not None and now <= self._next_check_at:
             return
         found = file_identity(self._path)
-        self._look_again_at = now + LOOK_EVERY_S
+        self._next_check_at = now + LOOK_EVERY_S
         if found != self.identity:
             self._forget(found)
 
@@ -130,8 +130,8 @@ class Readers:
         while (reader := self._take_idle()) is not None:
             self._close(reader)
 
-    def _open_what_is_there(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
-        """A new reader, also where the database was moved since it was last looked for."""
+    def _open_current(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
+        """Return a new reader, also if the database was moved since the last check."""
         for _ in range(_ATTEMPTS):
             generation = self._generation
             try:
@@ -143,18 +143,18 @@ class Readers:
                 if found == identity:
                     raise
                 identity = found
-                self.look_at_once()
+                self.check_at_next_call()
         raise MossError("STORAGE_BUSY", f"{self._path} comes and goes; try again when it stays")
 
     def _open(self, identity: Identity | None, prepare: Callable[[], None]) -> Reader:
         if identity is None:
             if self.has_opened:
-                raise vanished(os.path.dirname(self._path))
+                raise missing_store(os.path.dirname(self._path))
             refuse_unfinished(self._path)
             return Reader(open_empty(), None, lasts=True)
         connection, version, follows = open_reader(self._path)
         if version == EMPTY:
-            connection.close()  # its maker has not filled it yet, and will before this one is asked again
+            connection.close()  # another process has created it and not filled it yet
             return Reader(open_empty(), identity, lasts=False)
         if version < SCHEMA_VERSION:
             prepare()

@@ -1,4 +1,4 @@
-"""A backup takes the store's place: checked before, swapped in one transaction, and what was there is kept."""
+"""Replace the store by a backup: check it, swap it in one transaction, and keep the old store."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .backup import (
     copy_pages,
     create_private_file,
     free_name,
-    now_shown,
     remove,
     remove_leftovers,
     sync_folder,
+    timestamp,
     under_way,
 )
 from .connections import distrust, migrate, open_readonly, run_migrations
@@ -37,9 +37,9 @@ _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 
 
 def prepare(path: str, backup: str) -> str:
-    """A copy of the backup beside the store, brought to the newest schema; refused when the backup is damaged.
+    """Return a copy of the backup beside the store, migrated to the newest schema; refuse a damaged backup.
 
-    Needs no lock: nobody knows the copy's name.
+    It needs no lock: nobody else knows the copy's name.
     """
     _refuse_unfit(path, backup)
     prepared = free_name(f"{path}.{RESTORED}-{os.getpid()}{UNFINISHED}")
@@ -48,11 +48,11 @@ def prepare(path: str, backup: str) -> str:
     try:
         source = open_readonly(backup)
         try:
-            _check_whole(source, backup)
+            _check_integrity(source, backup)
             copy_pages(source, prepared)
         finally:
             source.close()
-        _bring_up(prepared, backup)
+        _migrate_copy(prepared, backup)
     except BaseException as error:
         discard(prepared)
         problem = storage_error(error, os.path.dirname(backup)) if isinstance(error, apsw.Error) else None
@@ -63,27 +63,27 @@ def prepare(path: str, backup: str) -> str:
 
 
 def swap(path: str, prepared: str) -> str | None:
-    """Gives the store the content of the prepared copy; the name under which the old one is kept, if there was one.
+    """Replace the store's content by the prepared copy; return the name of the old store's copy, None if none.
 
-    The caller has the write lock. Killed at any moment, the store is the old one or the new one, whole; other processes
-    that have it open see one or the other too.
+    The caller holds the write lock. After a kill the store is the old one or the new one, complete; other processes
+    that have it open see one or the other, too.
     """
     remove_leftovers(path)
     if not os.path.lexists(path):
-        _place(path, prepared, None)
+        _rename_files(path, prepared, None)
         return None
     refuse_special(path)
     try:
         return _swap_content(path, prepared)
     except (apsw.NotADBError, apsw.CorruptError):
-        # So damaged that SQLite cannot even begin: nobody can be using it, so the files themselves change places.
-        kept = free_name(f"{path}.{KEPT}-{now_shown()}")
-        _place(path, prepared, kept)
+        # SQLite cannot even open it, so nobody else can use it: the files are renamed.
+        kept = free_name(f"{path}.{KEPT}-{timestamp()}")
+        _rename_files(path, prepared, kept)
         return kept
 
 
 def discard(prepared: str) -> None:
-    """Removes a prepared copy with all that belongs to it."""
+    """Remove a prepared copy with its log."""
     for part in ("", "-journal", *_COMPANIONS):
         remove(prepared + part)
     under_way.discard(prepared)
@@ -101,7 +101,7 @@ def _refuse_unfit(path: str, backup: str) -> None:
         raise invalid_request(f"{backup} is the store itself; give a backup of it")
 
 
-def _check_whole(source: apsw.Connection, backup: str) -> None:
+def _check_integrity(source: apsw.Connection, backup: str) -> None:
     source.set_busy_timeout(BUSY_TIMEOUT_MS)
     add_functions(source)
     source.execute("pragma trusted_schema = off")
@@ -133,8 +133,8 @@ def _no_backup(backup: str) -> MossError:
     )
 
 
-def _bring_up(prepared: str, backup: str) -> None:
-    """Migrates the copy and makes sure that it then has what a store has, and nothing else."""
+def _migrate_copy(prepared: str, backup: str) -> None:
+    """Migrate the copy and check that it then has exactly the schema of a store."""
     connection = _open(prepared)
     try:
         connection.execute("pragma journal_mode = delete")
@@ -171,11 +171,11 @@ def _swap_content(path: str, prepared: str) -> str:
     try:
         _refuse_another_program(live, path)
         kept = backup_file(path, KEPT)
-        _fit(prepared, live)
+        _adapt(prepared, live)
         live.execute("pragma synchronous = full")
         source = _open(prepared)
         try:
-            # One transaction of SQLite's own: it goes through the log, so that readers and a crash see all or nothing.
+            # One transaction of SQLite: it goes through the log, so readers and a crash see all or nothing.
             with live.backup("main", source, "main") as backup:
                 while not backup.done:
                     backup.step(-1)
@@ -192,13 +192,13 @@ def _refuse_another_program(live: apsw.Connection, path: str) -> None:
         schema_of(live, path)
     except MossError as error:
         if error.code == "NOT_A_STORE" and error.__cause__ is not None:
-            raise error.__cause__ from None  # no database at all: perhaps the rest of a store
+            raise error.__cause__ from None  # not a database: perhaps the rest of a store
         if error.code == "NOT_A_STORE":
             raise
 
 
-def _fit(prepared: str, live: apsw.Connection) -> None:
-    """Makes the copy fit into the place: pages of the same size, and no number that a running process has seen."""
+def _adapt(prepared: str, live: apsw.Connection) -> None:
+    """Adapt the copy: the same page size, and no number that a running process has seen."""
     connection = _open(prepared)
     try:
         size = live.pragma("page_size")
@@ -217,7 +217,7 @@ def _fit(prepared: str, live: apsw.Connection) -> None:
 
 
 def _sequences(connection: apsw.Connection) -> dict[str, int]:
-    """The last number of every table that never gives one out twice."""
+    """Return the last number of every table with an autoincrement key."""
     try:
         if connection.execute("select 1 from sqlite_schema where name = 'sqlite_sequence'").fetchone() is None:
             return {}
@@ -226,16 +226,16 @@ def _sequences(connection: apsw.Connection) -> dict[str, int]:
         return {}
 
 
-def _place(path: str, prepared: str, kept: str | None) -> None:
-    """Puts the copy where the store is; what was there, and what belongs to it, has its other name before."""
-    other = kept or free_name(f"{path}.{KEPT}-{now_shown()}")
+def _rename_files(path: str, prepared: str, kept: str | None) -> None:
+    """Rename the copy to the store's path, after the old files were renamed."""
+    other = kept or free_name(f"{path}.{KEPT}-{timestamp()}")
     _fsync(prepared)
     for part in ("", *_COMPANIONS) if kept else _COMPANIONS:
         if os.path.lexists(path + part):
             os.link(path + part, other + part, follow_symlinks=False)
     sync_folder(os.path.dirname(path))
     for part in _COMPANIONS:
-        remove(path + part)  # it would be read into a database that it does not belong to
+        remove(path + part)  # it would be applied to a database that it does not belong to
     os.rename(prepared, path)
     sync_folder(os.path.dirname(path))
 

@@ -1,4 +1,4 @@
-"""Whether every row holds what its columns promise: SQLite takes any value in any column."""
+"""Check that every value has the type of its column: SQLite accepts any value in any column."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from moss_memory.storage.consistency import Fault
 
 STEPS = 20_000
-"""How many steps of SQLite's machine lie between two looks at the clock."""
+"""How many steps of SQLite's machine are between two checks of the clock."""
 _LAST_TIME = 1 << 53
 _FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
-"""The first and the last microsecond of the years 1 to 9999, which a date of Python can hold."""
+"""The first and the last microsecond of the years 1 to 9999, the range of Python's dates."""
 _STATE_FIELDS = 14
-"""How many values the version of a node or an edge has that a conflict keeps."""
+"""How many fields of a version of a node or an edge a conflict stores."""
 _JSON = {
     **dict.fromkeys(("data_json", "meta_json", "contract_json", "checkpoints_json", "snapshot_json"), "object"),
     **dict.fromkeys(("sources_json", "body_json", "answer_json", "unmapped_json", "payload"), "object"),
@@ -43,7 +43,7 @@ _JSON_FAULTS = {
     " or json_array_length(part.value) <> 3 or exists (select 1 from json_each(part.value) as one"
     " where one.type <> 'integer'))",
 }
-"""What is true of a JSON text that is of another kind than its column."""
+"""SQL conditions for a JSON text of another type than its column."""
 _FLAGS = ("done", "blocked", "hidden", "deleted", "canonical", "pinned", "erased", "rebuilt")
 _TIMES = ("_at", "_ms", "_us")
 _CHOICES = {
@@ -101,13 +101,13 @@ _RELATED = (
         "select row_id from versions where family = 'capsule' and erased = 0 and text is null",
     ),
 )
-"""Tables, columns, what may be wrong with them, and the statement that finds a row of which it is true."""
+"""Table, column, fault, and the statement that finds a faulty row."""
 
 
 def faults(connection: apsw.Connection, *, references: bool = True, limit_s: float | None = None) -> list[Fault]:
-    """List what is wrong with the rows, the first of each kind in each table; as far as it came when time is up.
+    """List the first fault of each kind in each table; the faults so far if the time limit is reached.
 
-    A row that refers to one that is not there breaks only the calls that need it: `references` asks for those too.
+    A dangling reference breaks only the calls that need it: `references` includes those, too.
     """
     found: list[Fault] = []
     deadline = None if limit_s is None else time.monotonic() + limit_s
@@ -133,18 +133,18 @@ def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
         return iter(connection.execute(sql).fetchall())
 
     try:
-        yield from _given_numbers(connection)
+        yield from _counters(connection)
         yield from consistency.breaking(rows)
         if references:
             yield from consistency.dangling(rows)
             yield from _related(connection)
             yield from _names(connection)
     except UnicodeDecodeError:
-        return  # texts that are none are looked for, and told, beside this
+        return  # invalid UTF-8 is checked elsewhere
 
 
 def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
-    """Yield the first row of a table with a value that its column cannot hold."""
+    """Yield the first row of a table with an invalid value."""
     info: list[Any] = connection.execute(
         'select name, lower(type), "notnull", pk from pragma_table_xinfo(?) where hidden = 0', (table,)
     ).fetchall()
@@ -158,7 +158,7 @@ def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
 
 
 def _condition(table: str, name: str, kind: str, needed: bool) -> str:
-    """Return what is true of a value that does not belong into a column."""
+    """Return the SQL condition for an invalid value in a column."""
     parts = [f"typeof({name}) <> '{kind}'"]
     if kind == "integer":
         parts.append(_range(name))
@@ -187,7 +187,7 @@ def _range(name: str) -> str:
 
 
 def _related(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield the first row of each kind whose columns do not fit each other or those of other tables."""
+    """Yield the first row of each kind whose columns contradict each other or other tables."""
     for table, column, what, statement in _RELATED:
         found: list[Any] = connection.execute(f"{statement} limit 1").fetchall()
         for (row,) in found:
@@ -195,7 +195,7 @@ def _related(connection: apsw.Connection) -> Iterator[Fault]:
 
 
 def _names(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield the first name of each table that is not the normal form of the name that was given."""
+    """Yield the first name of each table whose normal form is wrong."""
     for table in ("capsules", "artifacts"):
         rows: Any = connection.execute(f"select id, workspace_raw, workspace_norm, name_raw, name_norm from {table}")
         for row, *names in rows:
@@ -215,8 +215,8 @@ def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) 
     return ""
 
 
-def _given_numbers(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield a series of numbers that is gone, near its end, or below a number that is in use."""
+def _counters(connection: apsw.Connection) -> Iterator[Fault]:
+    """Yield each counter that is missing, near its limit, or below a number in use."""
     rows: Any = connection.execute("select series, last from numbers")
     given: dict[Any, Any] = dict(rows)
     for series in ("seq", "branch"):
@@ -229,7 +229,7 @@ def _given_numbers(connection: apsw.Connection) -> Iterator[Fault]:
 
 
 def _sequence(connection: apsw.Connection) -> Iterator[Fault]:
-    """Yield a counter of SQLite's own that is no number or near its end."""
+    """Yield each of SQLite's own counters that is not a number or near its limit."""
     statement = (
         "select cast(name as blob) from sqlite_sequence where typeof(name) <> 'text' or typeof(seq) <> 'integer'"
         f" or seq < 0 or seq > {consistency.LAST_NUMBER} limit 1"

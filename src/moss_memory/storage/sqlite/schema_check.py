@@ -1,4 +1,4 @@
-"""Whether a database has the schema that the migrations give it, and nothing else.
+"""Check that a database has exactly the schema that the migrations make.
 
 A trigger runs with every write and a view with every read, so neither may be one that Moss did not make.
 """
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     Difference = dict[str, str]
 
 KNOWN = os.path.join(os.path.dirname(__file__), "schema.txt")
-"""The schema of a store of the newest version as `schema_text` gives it; `make docs` writes it."""
+"""The schema of a store of the newest version as `schema_text` returns it; `make docs` writes it."""
 _STATISTICS = (
     "table sqlite_stat1 sqlite_stat1 CREATE TABLE sqlite_stat1(tbl,idx,stat)",
     "table sqlite_stat4 sqlite_stat4 CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
 )
-"""What `analyze` makes: it changes plans only."""
+"""Tables that `analyze` makes: they change only query plans."""
 _LINES = (
     "select coalesce(type, '') as type, coalesce(name, '') as name, coalesce(type, '') || ' ' || coalesce(name, '') ||"
     " ' ' || coalesce(tbl_name, '') || ' ' || coalesce(sql, '') as line from main.sqlite_schema order by 1, 2"
@@ -35,8 +35,8 @@ _LINES = (
 _TEXT = f"select group_concat(line, char(10)) from ({_LINES}) where line not in (?, ?)"
 _OBJECTS = f"select type, name, line from ({_LINES}) where line not in (?, ?)"
 _TOKENS = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|/\*.*?\*/|--[^\n]*|\w+|[^\s\w]""", re.DOTALL)
-"""Quoted text, comments, words and signs: all that a definition consists of but space."""
-_SHOWN = 5
+"""Quoted text, comments, words and signs: the tokens of a definition."""
+_MAX_SHOWN = 5
 
 
 def schema_text(connection: apsw.Connection) -> str:
@@ -63,14 +63,14 @@ def differences(connection: apsw.Connection, version: int) -> list[Difference]:
     expected = _expected(version)
     return [
         {"type": kind, "name": name, "difference": difference}
-        for (kind, name), difference in _compared(found, expected).items()
+        for (kind, name), difference in _compare(found, expected).items()
     ]
 
 
 def foreign_schema(path: str, found: list[Difference], *, todo: str = "") -> MossError:
-    """Return the refusal of a database by the names of what does not belong into it."""
-    shown = ", ".join([f"{one['type']} {one['name']!r} ({one['difference']})" for one in found[:_SHOWN]])
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    """Return the refusal of a database, with the names of the foreign objects."""
+    shown = ", ".join([f"{one['type']} {one['name']!r} ({one['difference']})" for one in found[:_MAX_SHOWN]])
+    more = f" and {len(found) - _MAX_SHOWN} more" if len(found) > _MAX_SHOWN else ""
     todo = todo or (
         "Nothing was read or written. `moss restore-backup` brings back a copy, and `moss export --salvage FOLDER` "
         "writes the rows without what is foreign"
@@ -92,12 +92,12 @@ def _objects(connection: apsw.Connection) -> dict[tuple[str, str], str]:
     found: dict[tuple[str, str], str] = {}
     rows: list[Any] = connection.execute(_OBJECTS, _STATISTICS).fetchall()
     for kind, name, line in rows:
-        found[kind, name] = found.get((kind, name), "") + _normal(line)
+        found[kind, name] = found.get((kind, name), "") + _normalize(line)
     return found
 
 
 def _expected(version: int) -> dict[tuple[str, str], str]:
-    """Return what the migrations up to this version make, as this SQLite writes it."""
+    """Return the objects that the migrations up to this version make, as this SQLite writes them."""
     connection = apsw.Connection(":memory:")
     try:
         prepare(connection)
@@ -110,12 +110,12 @@ def _expected(version: int) -> dict[tuple[str, str], str]:
         connection.close()
 
 
-def _compared(found: dict[tuple[str, str], str], expected: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
+def _compare(found: dict[tuple[str, str], str], expected: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
     different = {key: "foreign" for key in found if key not in expected}
     different |= {key: "changed" for key, line in found.items() if key in expected and line != expected[key]}
     return different | {key: "missing" for key in expected if key not in found}
 
 
-def _normal(line: str) -> str:
-    """Return a definition without space and comments to the end of a line; quoted text stays as it is."""
+def _normalize(line: str) -> str:
+    """Return a definition without space and line comments; quoted text stays unchanged."""
     return " ".join([token for token in _TOKENS.findall(line) if not token.startswith("--")])

@@ -10,7 +10,7 @@ _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 
 
 def migrations_after(version: int) -> list[tuple[int, str]]:
-    """The migrations newer than the version, as (number, SQL), oldest first."""
+    """Return the migrations after the version as (number, SQL), oldest first."""
     found = []
     for name in sorted(os.listdir(_FOLDER)):
         number = int(name.partition("_")[0])

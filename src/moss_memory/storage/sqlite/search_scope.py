@@ -1,4 +1,4 @@
-"""The filters of a search, in the languages of the index and of SQL."""
+"""Translate the filters of a search to FTS5 queries and SQL."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ GONE = f'(filter : "{MARK}gone")'
 
 
 def json_list(numbers: Iterable[int]) -> str:
-    """A list for `json_each`: one parameter, so that the statement stays the same and stays prepared."""
+    """Return a list for `json_each`: one parameter, so that the statement stays the same and prepared."""
     return f"[{','.join(map(str, numbers))}]"
 
 
 def rows_of(source: SearchSource) -> str:
-    """SQL for the rows of one source among the documents in `:moss_docs`."""
+    """Return SQL for the rows of one source among the documents in `:moss_docs`."""
     return f"(select {row_of('value')} from json_each(:moss_docs) where {code_of('value')} = {source.code})"
 
 
 def render(node: Operand | Expression) -> str:
-    """The node in FTS5's own language; words are quoted, so nothing in them can be an operator."""
+    """Return the node as an FTS5 query; words are quoted, so none of them can be an operator."""
     if isinstance(node, Operand):
         return f'"{" ".join(node.words)}"' + (" *" if node.prefix else "")
     parts = [render(part) if isinstance(part, Operand) else f"({render(part)})" for part in node.parts]
@@ -44,7 +44,7 @@ def render(node: Operand | Expression) -> str:
 
 
 class Scope(SearchFilters):
-    """The filters of one search, as the part of the index and the conditions that they mean."""
+    """The filters of one search, as FTS5 query and as SQL conditions."""
 
     def __init__(
         self,
@@ -60,17 +60,17 @@ class Scope(SearchFilters):
 
     @functools.cached_property
     def condition(self) -> str:
-        """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
+        """Return the filters that the index cannot check as SQL over `search_index`; empty if there are none."""
         beyond = {source: self.residual_conditions(source) for source in self.sources}
-        return either(beyond, "search_index.rowid") if any(beyond.values()) or self._others_are_there() else ""
+        return either(beyond, "search_index.rowid") if any(beyond.values()) or self._has_other_sources() else ""
 
-    def _others_are_there(self) -> bool:
-        """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
+    def _has_other_sources(self) -> bool:
+        """Return whether the index contains documents of other sources."""
         others = [f'"{MARK}t{source.name}"' for source in SEARCH_SOURCES.values() if source not in self.sources]
         return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
 
     def documents(self, number: str) -> str:
-        """All filters in SQL over a column that holds documents' numbers."""
+        """Return all filters as SQL over a column of document numbers."""
         condition = either({source: self.row_condition(source) for source in self.sources}, number)
         if self._unwanted:
             condition += (
@@ -80,12 +80,12 @@ class Scope(SearchFilters):
         return condition
 
     def among(self, docs: list[int]) -> set[int]:
-        """Those of the documents that are within the filters."""
+        """Return the documents that pass the filters."""
         sql = f"select value from json_each(:moss_docs) where true{self.documents('value')}"
         return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
+        """Return the last change of each document, comparable across sources; of each source the newest `most`."""
         found = {}
         listed = json_list(docs)
         for source in self.sources:
@@ -99,8 +99,8 @@ class Scope(SearchFilters):
         return found
 
     def match(self, expression: str) -> str:
-        """The FTS5 query for an expression within the filters that the index knows; its own phrases come first."""
-        # Deleted rows are few, so leaving them out costs less than asking for the live ones.
+        """Return the FTS5 query for an expression and the indexed filters; the expression's phrases come first."""
+        # Deleted rows are few, so to exclude them costs less than to require live ones.
         match = self.part(expression)
         without = [self._unwanted] if self._unwanted else []
         if self.live_only:
@@ -108,16 +108,16 @@ class Scope(SearchFilters):
         return f"({match}) NOT ({' OR '.join(without)})" if without else match
 
     def part(self, expression: str) -> str:
-        """The same with deleted documents left in."""
+        """Return the same without the exclusion of deleted documents."""
         inside = "" if self.workspace_norm is None else f' AND filter : "{MARK}w{self.workspace_norm.encode().hex()}"'
         return _columns(f"({expression})") + inside
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a statement, with the parameters of the scope and some more."""
+        """Return the rows of a statement, with the parameters of the scope and more."""
         found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
         return found
 
 
 def _columns(expression: str) -> str:
-    """An expression over titles and texts; naming them slows every lookup, and only a mark could meet the filters."""
+    """Restrict an expression to titles and texts if it could match a filter's mark; the restriction is slow."""
     return f"({{title body}} : ({expression}))" if MARK in expression else f"({expression})"

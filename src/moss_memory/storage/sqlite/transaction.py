@@ -1,4 +1,4 @@
-"""One call on SQLite: its statements, its clock and ids, its event, and what happens after its commit."""
+"""One call on SQLite: its statements, its clock and ids, its event, and the work after its commit."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 ERASE_TIMEOUT_S = 2.0
 LEASE_MS = 10_000
-"""For so long after its last slice who erases is believed to be still at it."""
+"""How long after its last slice a process that erases keeps its lease."""
 
 
 class SqliteTransaction(ReadTransactionBase):
-    """One call's statements on one connection, all of them on one state of the store."""
+    """The statements of one call on one connection, on one snapshot."""
 
     __slots__ = ("_connection", "_engine", "_reader")
 
@@ -51,12 +51,6 @@ class SqliteTransaction(ReadTransactionBase):
         return self._connection or self._begin()
 
     @property
-    def now_ms(self) -> int:
-        if self._connection is None:
-            self._begin()
-        return self._now_ms
-
-    @property
     def erases(self) -> dict[str, Any]:
         return {}
 
@@ -67,7 +61,7 @@ class SqliteTransaction(ReadTransactionBase):
         return self.connection.execute(sql, parameters)
 
     stream = rows
-    """SQLite gives its rows one by one anyway."""
+    """SQLite returns its rows one by one anyway."""
 
     def row(self, sql: str, parameters: Parameters | None = None) -> Row | None:
         found: Row | None = self.connection.execute(sql, parameters).fetchone()
@@ -79,7 +73,7 @@ class SqliteTransaction(ReadTransactionBase):
 
     def search(self, request: SearchRequest) -> Hits:
         if request.is_lexical:
-            from .word_search import by_words  # most calls search nothing
+            from .word_search import by_words  # imported late: most calls do not search
 
             return by_words(self.connection, request, self.now)
         from moss_memory.search.hybrid import by_meaning
@@ -107,9 +101,8 @@ class SqliteTransaction(ReadTransactionBase):
 class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     """A transaction that changes the store: all of its statements happen, or none do.
 
-    It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
-    Its time is the time at which it became the only writer, so asking for it begins as a statement does; were it read
-    earlier, changes would be dated in another order than they were made.
+    It takes the write lock in `begin` or at its first statement, so a call checks its arguments without the lock. Its
+    time is read under the lock, so that times are ordered as the changes are.
     """
 
     _hold: Hold | None = None
@@ -122,16 +115,16 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self._erases = False
 
     def _begin(self) -> apsw.Connection:
-        self._end()  # an earlier attempt that failed half-way
+        self._end()  # after an earlier attempt that failed
         hold = self._hold = self._engine.hold()  # recorded before it acquires anything
-        connection = self._engine.begin_immediate(hold, self._patience_s, self.call)
+        connection = self._engine.begin_immediate(hold, self._timeout_s, self.call)
         self._now_ms = self.call.clock_ms()
         self._began_s = time.monotonic()
         self._connection = connection
         return connection
 
     def _end(self) -> None:
-        """Roll back what was not committed and release the lock; again does nothing."""
+        """Roll back uncommitted changes and release the lock; do nothing the second time."""
         self._connection = None
         if self._hold is not None:
             self._hold.release()
@@ -163,7 +156,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
             self.run(sql, parameters)
         except apsw.Error:
             if not self.connection.in_transaction:
-                raise  # SQLite has undone the whole transaction, not only this statement
+                raise  # SQLite has rolled back the whole transaction, not only this statement
             self.connection.execute("rollback to attempt")
         self.connection.execute("release attempt")
 
@@ -180,14 +173,14 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     def advance_event_sequence(self, seq: int) -> None:
         self._after_event = max(self._after_event, seq)
 
-    def erase_after_commit(self, result: dict[str, Any], *, told: str, anything: bool) -> None:
+    def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
-            from moss_memory.storage.idempotency import sql  # only what purges asks
+            from moss_memory.storage.idempotency import sql  # imported late: only purges need it
 
-            reserve_path = (os.getpid(), now_ms() + LEASE_MS)
-            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", reserve_path)
+            lease = (os.getpid(), now_ms() + LEASE_MS)
+            self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", lease)
             self.connection.execute(sql["forget_answers"])
-        self._erase_into = result, told
+        self._erase_into = result, field
 
     def _pause(self) -> None:
         self._end()
@@ -236,23 +229,23 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self._end()
 
     def _finish_erasures(self) -> None:
-        """Finishes this purge or an earlier one; what fails here is left to the next write, not to the caller."""
+        """Finish this purge or an earlier one; after a failure the next write finishes it."""
         try:
             timeout_s = 0.0 if self._erase_into is None else ERASE_TIMEOUT_S
             erased = self._engine.erase(self.call, timeout_s=timeout_s)
         except (apsw.Error, MossError):
             erased = False
         if self._erase_into is not None:
-            result, told = self._erase_into
-            result[told] = erased
+            result, field = self._erase_into
+            result[field] = erased
 
 
 def _is_left_to_erase(connection: apsw.Connection) -> bool:
-    """Whether something is to be erased that nobody is erasing right now."""
+    """Return whether an erasure is pending that no process works on."""
     row = connection.execute("select until_ms, worker from erasures order by until_ms desc limit 1").fetchone()
     return row is not None and (row[0] < now_ms() or not is_alive(row[1]))
 
 
 def now_ms() -> int:
-    """What the clock on the wall says: of who works now, whatever time a call believes it is."""
+    """Return the time of the system: a lease does not depend on a call's clock."""
     return time.time_ns() // 1_000_000

@@ -1,4 +1,4 @@
-"""Search by meaning on SQLite: what it looks at of the database."""
+"""Semantic search on SQLite: the database access that it needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SqliteSearching:
-    """How words are looked for in one transaction."""
+    """The search functions of one transaction."""
 
     def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
         self.engine: WithVectors = engine
@@ -33,31 +33,31 @@ class SqliteSearching:
         self.vector_rows: VectorRows = SqliteVectors(tx.connection)
 
     def begin(self) -> None:
-        """Reads a row: the snapshot begins with the first."""
+        """Read a row: the snapshot begins with the first one."""
         self.tx.row("select seq from unembedded limit 1")
 
     def scope(self, request: SearchRequest) -> Scope:
-        """The filters of a request, without what its query does not want."""
+        """Return the filters of a request, without its excluded words."""
         return Scope(self._connection, request, self.tx.now, without=request.query.unwanted)
 
     def question(self, words: Sequence[str]) -> Question:
-        """A natural question."""
+        """Return a natural-language question."""
         return Question(self._connection, words)
 
     def by_words(self, request: SearchRequest) -> Hits:
-        """One page of what words alone find."""
+        """Return one page of the lexical hits."""
         return by_words(self._connection, request, self.tx.now)
 
 
 class SqliteVectors:
-    """The vectors of a database. Writers come one after the other, so numbers rise in the order of commits."""
+    """The vectors of a database. Writers are serialized, so numbers rise in the order of commits."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self._last_seq = 0
 
     def state(self) -> tuple[int, int]:
-        """The last number that was given out, and how many vectors there are."""
+        """Return the last number that was assigned, and the number of vectors."""
         found = self._connection.execute(
             "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
             " (select count(*) from vectors)"
@@ -66,7 +66,7 @@ class SqliteVectors:
         return self._last_seq, count
 
     def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
-        """What has a larger number."""
+        """Yield the vectors with a larger number."""
         if self._last_seq <= seen:
             return iter(())
         found: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
@@ -77,11 +77,11 @@ class SqliteVectors:
         return found
 
     def numbers(self) -> list[int]:
-        """The number of every vector that there is."""
+        """Return the number of every vector."""
         return [seq for (seq,) in self._connection.execute("select seq from vectors")]
 
     def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
-        """Those that were there when this transaction began."""
+        """Return the passages that are in this transaction's snapshot."""
         if self._last_seq >= seen:
             return list(parts)
         return [part.kept(part.seqs <= self._last_seq) for part in parts]

@@ -1,9 +1,9 @@
-"""Whether the write-ahead log still is what SQLite wrote: programs that sync files change it in place.
+"""Check that the write-ahead log is as SQLite wrote it: programs that sync files change it in place.
 
-SQLite trusts the index of the log that processes share in memory, and never reads the log again while anybody has it
-open. If another program truncates, zeroes or replaces the log, SQLite goes on to append to it, and a checkpoint moves
-garbage into the database. So a writer compares the log with that index before it writes and before it acknowledges: its
-length, its header, and its last frame. It reads the log through SQLite's own file layer. That takes 3 µs.
+SQLite trusts the index of the log in shared memory, and never reads the log again while anybody has it open. If another
+program truncates, zeroes or replaces the log, SQLite continues to append to it, and a checkpoint copies garbage into
+the database. So a writer compares the log with that index before it writes and before it acknowledges: its length, its
+header, and its last frame. It reads the log through SQLite's own file layer. That takes 3 µs.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ _FLAGS = [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_WAL, 0]
 
 
 class Log:
-    """The log of one connection, and what was last seen of it; the caller holds the write lock."""
+    """The log of one connection, and its last known state; the caller holds the write lock."""
 
     def __init__(self, path: str, connection: apsw.Connection) -> None:
         self._connection = connection
         try:
             self._file = apsw.VFSFile("", path, list(_FLAGS))
         except apsw.CantOpenError:
-            os.close(os.dup(2))  # raises the reason if there are no descriptors left, which SQLite does not tell
+            os.close(os.dup(2))  # raises the reason if no descriptor is left, which SQLite does not report
             raise
         self._frame_size = _FRAME_HEADER + connection.pragma("page_size")
         self._seen: tuple[int, bytes, bytes] = (0, b"", b"")
         self._known: tuple[int, tuple[int, bytes, bytes]] | None = None
 
     def is_sound(self) -> bool:
-        """Return whether the log has every frame that the shared index says, as far as its two ends tell."""
+        """Return whether header and last frame of the log match the shared index."""
         count, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if count <= 0:
             self._seen = 0, b"", b""
-            return True  # empty: the next write begins it anew
+            return True  # empty: the next write starts it anew
         try:
             header = self._file.xRead(_HEADER, 0)
             frame = self._file.xRead(self._frame_size, _HEADER + (count - 1) * self._frame_size)
@@ -48,7 +48,7 @@ class Log:
             return False
         if len(frame) < self._frame_size:
             return False  # truncated
-        # The frame bears the salts of its log, and the header a checksum.
+        # The frame contains the salts of its log, and the header a checksum.
         is_sound = frame[8:16] == header[16:24] and (header == self._seen[1] or _is_valid(header))
         self._seen = count, header, frame
         return is_sound
@@ -68,7 +68,7 @@ class Log:
 
 
 def keep_out_if_changed(path: str, connection: apsw.Connection) -> None:
-    """Keep a connection that is to be closed from moving a log that another program has changed into the database."""
+    """Keep a connection from checkpointing a log that another program has changed when it is closed."""
     try:
         log = Log(path + "-wal", connection)
         try:
@@ -82,7 +82,7 @@ def keep_out_if_changed(path: str, connection: apsw.Connection) -> None:
 
 
 def _is_valid(header: bytes) -> bool:
-    """Return whether SQLite wrote this header: its checksum says so."""
+    """Return whether the checksum of the header is correct."""
     numbers = _NUMBERS.unpack(header)
     if numbers[0] & ~1 != _MAGIC:
         return False

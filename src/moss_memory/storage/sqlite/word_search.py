@@ -1,8 +1,8 @@
-"""Search on SQLite: one FTS5 index over all families; exact order and exact totals.
+"""Lexical search on SQLite: one FTS5 index over all tools, with exact order and exact totals.
 
-Which words a document holds the index tells quickly, its bm25 slowly, and bm25 can add only so much for each form held.
-So the documents that hold most are scored first, and those that cannot come up to the best of these never are. A search
-is several statements: run it inside one read transaction.
+The index finds the words of a document quickly, its bm25 slowly, and bm25 has an upper bound for each form that a
+document contains. So the documents with the most words are scored first, and those whose bound is below the best of
+these never are. A search is several statements: run it inside one read transaction.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
     from moss_memory.search.request import SearchRequest
 
-_FEW = 200
-"""Up to so many finds of words, asking the tables about filters is quicker than asking the index, and each form is
-scored by itself: what bm25 gives a document is the sum of that."""
+_FEW_MATCHES = 200
+"""Up to this number of matches, filters are checked in the tables and not in the index, and each form is scored by
+itself: the bm25 of a document is the sum."""
 
-_IN_ONE_GO = 2000
-"""Up to so many, every document is scored: each further walk counts all words anew."""
+_SCORE_ALL = 2000
+"""Up to this number, every document is scored: each further scan counts all words again."""
 
-_AT_ONCE = 250_000
-"""About so many are kept in memory, whatever the size of the store."""
+_MEMORY_MAX = 250_000
+"""About the maximum number in memory, whatever the size of the store."""
 
 _SPARE = 200
-"""So many documents more than needed are scored in the first go."""
+"""How many documents more than needed are scored at first."""
 
 _END = (1 << 63) - 1
 _ROUNDING = 1e-9
 _BM25 = f"bm25(search_index, {TITLE_WEIGHT}, 1.0, 0.0)"
 _COUNT = "select count(*) from search_index where search_index match :moss_match"
 _SCORED = f"select rowid, {_BM25} from search_index where search_index match :moss_match"
-# The sign keeps SQLite from looking up one document after the other: one walk through the index that asks for bm25
-# where it is wanted takes a tenth of the time.
+# The sign keeps SQLite from a lookup for each document: one scan of the index that computes bm25 only if it is
+# needed takes a tenth of the time.
 _AMONG = " and +search_index.rowid in (select value from json_each(:moss_docs))"
 _BOUND = f" and {_BM25} <= :moss_bound"
 _WITHIN = " and search_index.rowid between :moss_low and :moss_high"
@@ -58,17 +58,17 @@ _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
 def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> Hits:
-    """One page of what the words find, in an order that never changes, without what has expired by `now`."""
+    """Return one page of the lexical hits in a stable order, without documents that have expired by `now`."""
     query = request.query
     if query.expression is not None:
         scope = Scope(connection, request, now)
         expression = render(query.expression)
         if query.excludes:
-            return _everything_but(scope, expression, request)
+            return _complement(scope, expression, request)
         matcher = Matcher(operands=wanted(query.expression))
         match = scope.match(expression)
         total = _count(scope, match)
-        kept = [(-bm25, doc) for doc, bm25 in _first(scope, match, request.top_k)]
+        kept = [(-bm25, doc) for doc, bm25 in _top(scope, match, request.top_k)]
     else:
         scope = Scope(connection, request, now, without=query.unwanted)
         question = Question(connection, query.words)
@@ -79,7 +79,7 @@ def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> H
 
 
 class _Form:
-    """One form of a word of a question that the index holds."""
+    """One form of a word of a question in the index."""
 
     __slots__ = ("expression", "text", "top_k", "word")
 
@@ -88,63 +88,63 @@ class _Form:
         self.word = word
         self.expression = f'"{text}"' + (" *" if word.is_open else "")
         self.top_k = max(math.log((documents - held_by + 0.5) / (held_by + 0.5)), 1e-6)
-        """What bm25 gives a document for it at most, over the ideal."""
+        """The upper bound of its bm25 in a document, relative to the ideal."""
 
 
 class Question:
-    """A natural question in the terms of the index: its words, in any form, the rarest first.
+    """A natural-language question: its words, in any form, the rarest first.
 
-    The order is the same for every page, and so are the sums that bm25 makes. What a document holds is a number with a
-    bit for each of the forms.
+    The order is the same for every page, and so are the sums of bm25. The forms in a document are a number with a bit
+    for each form.
     """
 
     def __init__(self, connection: apsw.Connection, words: Sequence[str]) -> None:
         documents = _documents(connection)
         forms: list[_Form] = []
         self.weight = 0.0
-        """What all of the words say together, also those that no document holds."""
+        """The weight of all words, also of those in no document."""
         for span in ranges_of(words):
             rows: list[Any] = connection.execute(_TERMS, (span.beginning, span.end)).fetchall()
-            pluralize = span.forms_among(rows)
-            word = Word(span.word, pluralize, documents)
+            found = span.forms_among(rows)
+            word = Word(span.word, found, documents)
             self.weight += word.idf
-            if word.is_open:  # bm25 takes all that begin with it for one form, which no fewer hold
-                pluralize = [(form, max(count for _, count in pluralize)) for form in word.forms]
-            forms += [_Form(form, word, count, documents) for form, count in pluralize]
+            if word.is_open:  # bm25 treats all words with this prefix as one form
+                found = [(form, max(count for _, count in found)) for form in word.forms]
+            forms += [_Form(form, word, count, documents) for form, count in found]
         self.weight = self.weight or 1.0
         self._forms = sorted(forms, key=lambda form: form.word.held_by)
         self._words = {form.word for form in forms}
         self._finds = sum(word.held_by for word in self._words)
-        # Flat, because FTS5 walks one OR faster than an OR of ORs.
+        # Flat, because FTS5 scans one OR faster than an OR of ORs.
         self._expression = " OR ".join([form.expression for form in self._forms])
         self._known: dict[int, tuple[float, float]] = {}
 
     def forms(self) -> list[str]:
-        """Every form of every word that there is."""
+        """Return every form of every word."""
         return [form.text for form in self._forms]
 
     def best(self, scope: Scope, most: int) -> tuple[list[tuple[float, int]], int]:
-        """The best documents as `(score, doc)`, with all that tie with the last, and how many hold any of the words."""
+        """Return the best documents as `(score, doc)`, with all ties of the last, and the number of all matches."""
         if not self._forms:
             return [], 0
-        if self._finds <= _FEW:
-            scored, held = self._scored_by_forms(scope)
+        if self._finds <= _FEW_MATCHES:
+            scored, held = self._score_by_forms(scope)
             return self._by_score(scored, held), len(scored)
-        if self._finds <= _IN_ONE_GO:
+        if self._finds <= _SCORE_ALL:
             scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
             held = self.held(scope) if len(self._words) > 1 else {}
             return self._by_score(scored, held), len(scored)
         match = scope.match(self._expression)
         total = _count(scope, match)
         if len(self._words) == 1:
-            return self._by_score(_first(scope, match, most), {}), total
+            return self._by_score(_top(scope, match, most), {}), total
         kept: list[tuple[float, int]] = []
         for low, high in self._parts(scope):
             self._add_best(kept, scope, most, match, low, high)
         return kept, total
 
-    def _scored_by_forms(self, scope: Scope) -> tuple[list[tuple[int, float]], dict[int, int]]:
-        """Every document within the filters that holds any of the words, with its bm25, and what each holds."""
+    def _score_by_forms(self, scope: Scope) -> tuple[list[tuple[int, float]], dict[int, int]]:
+        """Return every matching document within the filters with its bm25, and the forms in each."""
         sql = _SCORED_FORMS + scope.documents("search_index.rowid")
         scored: dict[int, float] = {}
         held: dict[int, int] = {}
@@ -154,16 +154,16 @@ class Question:
         return list(scored.items()), held
 
     def _by_score(self, scored: Sequence[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
-        """Documents by score, given their bm25; FTS5 gives better ones smaller numbers."""
+        """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
         scale = -1 / (IDEAL * self.weight)
-        worth = self._worth
-        if not held:  # one word, which all of them hold
+        worth = self._bounds
+        if not held:  # one word, which all of them contain
             share = SHARE_WEIGHT * worth(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
         return [(SHARE_WEIGHT * worth(held.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
 
-    def _worth(self, held: int) -> tuple[float, float]:
-        """The share of what all words say that those say of which a document holds any form, and its score at most."""
+    def _bounds(self, held: int) -> tuple[float, float]:
+        """Return the share of the weight of the words in a document, and the upper bound of its score."""
         known = self._known.get(held)
         if known is None:
             words: dict[Word, float] = {}
@@ -178,7 +178,7 @@ class Question:
         return known
 
     def held(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
-        """What each document holds that holds anything, also those outside the filters."""
+        """Return the forms in each matching document, also outside the filters."""
         rows = scope.connection.execute(
             _HOLDING if high == _END else _HOLDING + _WITHIN,
             {"moss_forms": self._matches(scope), "moss_low": low, "moss_high": high},
@@ -190,22 +190,24 @@ class Question:
         return found
 
     def _matches(self, scope: Scope) -> str:
-        """The FTS5 query of each form, for `json_each`."""
+        """Return the FTS5 query of each form, for `json_each`."""
         return json.dumps([scope.part(form.expression) for form in self._forms], ensure_ascii=False)
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
-        """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
-        the share of what the words say that it holds."""
+        """Return every matching document within the filters as `(doc, bm25, share)`.
+
+        `bm25` is relative to the ideal; `share` is the part of the words' weight in the document.
+        """
         if not self._forms:
             return []
         scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
         held = self.held(scope)
         scale = -1 / (IDEAL * self.weight)
-        return [(doc, bm25 * scale, self._worth(held[doc])[0]) for doc, bm25 in scored]
+        return [(doc, bm25 * scale, self._bounds(held[doc])[0]) for doc, bm25 in scored]
 
     def _parts(self, scope: Scope) -> Iterator[tuple[int, int]]:
-        """Ranges of documents that are looked at one after the other."""
-        parts = -(-self._finds // _AT_ONCE)
+        """Yield ranges of documents to be processed one after the other."""
+        parts = -(-self._finds // _MEMORY_MAX)
         if parts == 1:
             yield 0, _END
             return
@@ -216,24 +218,24 @@ class Question:
     def _add_best(
         self, kept: list[tuple[float, int]], scope: Scope, most: int, match: str, low: int, high: int
     ) -> None:
-        """Adds the best documents of a range; those that have fallen behind are let go."""
+        """Add the best documents of a range; drop those that are no longer among the best."""
         held = self.held(scope, low, high)
         groups: dict[int, list[int]] = {}
         for doc, forms in held.items():
             groups.setdefault(forms, []).append(doc)
-        left = sorted(groups, key=self._worth)
+        left = sorted(groups, key=self._bounds)
         size = most + _SPARE
         while left:
             least = kept[most - 1][0] if len(kept) >= most else -math.inf
-            left = [forms for forms in left if self._worth(forms)[1] >= least]
-            share = self._worth(left[-1])[0] if left else 0.0
+            left = [forms for forms in left if self._bounds(forms)[1] >= least]
+            share = self._bounds(left[-1])[0] if left else 0.0
             docs: list[int] = []
             while left and len(docs) < size:
                 group = groups[left[-1]]
-                room = size - len(docs)
-                docs += group[:room]
-                groups[left[-1]] = group[room:]
-                if len(group) <= room:
+                space = size - len(docs)
+                docs += group[:space]
+                groups[left[-1]] = group[space:]
+                if len(group) <= space:
                     left.pop()
             bound = (SHARE_WEIGHT * share - least + _ROUNDING) * IDEAL * self.weight
             rows = scope.rows(
@@ -250,9 +252,9 @@ class Question:
 
 
 def _documents(connection: apsw.Connection) -> int:
-    """How many documents the index holds: the first number of the record by which bm25 knows it.
+    """Return the number of documents in the index, from the record that bm25 uses.
 
-    To count them takes a tenth of a millisecond for every hundred thousand.
+    A count takes a tenth of a millisecond for every hundred thousand.
     """
     row: Any = connection.execute("select block from search_index_data where id = 1").fetchone()
     number = 0
@@ -268,18 +270,18 @@ def _count(scope: Scope, match: str) -> int:
     return total
 
 
-def _first(scope: Scope, match: str, most: int) -> list[tuple[Any, ...]]:
-    """The best documents by bm25 as `(doc, bm25)`, with all that tie with the last."""
+def _top(scope: Scope, match: str, most: int) -> list[tuple[Any, ...]]:
+    """Return the best documents by bm25 as `(doc, bm25)`, with all ties of the last."""
     limit = most + _SPARE
     found = scope.rows(f"{_SCORED}{scope.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit)
     last = found[most - 1][1] if len(found) == limit else math.inf
-    if found and found[-1][1] == last:  # more may tie with it than were asked for
+    if found and found[-1][1] == last:  # more may tie with it than were requested
         return scope.rows(_SCORED + scope.condition + _BOUND, moss_match=match, moss_bound=last)
     return found
 
 
-def _everything_but(scope: Scope, expression: str, request: SearchRequest) -> Hits:
-    """Every document in the filters that the expression does not match, newest first."""
+def _complement(scope: Scope, expression: str, request: SearchRequest) -> Hits:
+    """Return every document within the filters that the expression does not match, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
         f" where {scope.row_condition(source)} and {number_of(source)} not in"

@@ -57,6 +57,7 @@ def artifact_bulk_delete(
 ) -> dict[str, Any]:
     """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
     filters = _filters(tx, workspace=workspace, kind=kind, run_id=run_id, phase=phase, role=role, tag=tag)
+    tx.begin()
     deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
     if not dry_run:
         sweep_expired(tx)

@@ -180,8 +180,9 @@ def artifact_store(
         "role": label(role, what="role"),
         "tags_json": tags_json(tags),
         **lifetime(tx, ttl_seconds),
-        "now": tx.now,
     }
+    tx.begin()
+    row["now"] = tx.now
     if expected_version is not None:
         stored = _update_versioned(tx, row, expected_version)
     else:
@@ -392,6 +393,7 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
         raise invalid_request(f"`{what}` is over {TTL_MAX_S}; without one an artifact never expires", path=what)
+    tx.begin()
     return {"ttl_seconds": ttl_seconds, "expires_at": tx.now + ttl_seconds}
 
 

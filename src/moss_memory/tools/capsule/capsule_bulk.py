@@ -49,6 +49,7 @@ def capsule_bulk_delete(
     filters = required_filters(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
+    tx.begin()
     deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
     verb = "Would soft-delete" if dry_run else "Soft-deleted"
     message = f"{verb} {pluralize(deleted, 'capsule')} matching {filters.shown()}"

@@ -141,10 +141,10 @@ def capsule_store(
         "phase": label(phase, what="phase"),
         "role": label(role, what="role"),
         **_checked_text(tx, capsule_text, allow_thin=allow_thin),
-        "created_at": tx.now,
-        "updated_at": tx.now,
         "deleted_at": None,
     }
+    tx.begin()
+    row |= {"created_at": tx.now, "updated_at": tx.now}
     if expected_version is not None:
         return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
     owner = None if name is None else tx.value(sql["name_taken"], row)

@@ -98,6 +98,7 @@ class Importer:
 
         The search index is brought to the disk after each statement, however many rows it writes.
         """
+        self._tx.begin()
         now = self._tx.now
         for _, row in lines:
             self._tx.check_cancelled()

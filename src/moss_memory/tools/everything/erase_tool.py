@@ -113,7 +113,7 @@ def moss_erase(
     answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
         erasure.execute(tx)
-        tx.erase_after_commit(answer, told="complete", anything=True)
+        tx.erase_after_commit(answer, field="complete", anything=True)
     return answer
 
 

@@ -150,6 +150,7 @@ def _held(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
 
 def _figures_of(tx: ReadTransaction, workspace: str) -> dict[str, int] | None:
     """How much of everything is in a workspace; none where there is nothing, not even a branch."""
+    tx.begin()
     held = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
     there = any(held.values()) or any(table.holds(tx, workspace) for table in _TABLES)
     return held if there else None
@@ -192,10 +193,11 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
 
 def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     inside = filters_from(tx, workspace=workspace)
+    tx.begin()
     for room in _NAMED:
         change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
     tx.advance_sequence(tx.next_change())  # the numbers of events that go are not given out again
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
     tx.set_event_subject(workspace=workspace)
-    tx.erase_after_commit(answer, told="erased", anything=True)
+    tx.erase_after_commit(answer, field="erased", anything=True)

@@ -107,7 +107,7 @@ class _Purge:
         tx, purged = self._tx, self._notes + self._keys
         tx.run(sql["forget_last_entries"])
         tx.set_event_subject(workspace=self._scope["workspace"])
-        tx.erase_after_commit(self._answer, told="erased", anything=purged > self._answer["purged"])
+        tx.erase_after_commit(self._answer, field="erased", anything=purged > self._answer["purged"])
         self._answer["purged"] = purged
 
 

@@ -83,7 +83,9 @@ class Submission:
 
     def write(self, client_request_id: str | None) -> dict[str, Any]:
         """Writes the record if it is new, and its observation, entity, events and properties."""
-        tx, submission = self._tx, submission_id(self._tx.now_ms)
+        tx = self._tx
+        tx.begin()
+        submission = submission_id(tx.now_ms)
         entity = entity_id(self._capability, self._body)
         found = tx.row(sql["entity"], {**self.key, "entity_id": entity})
         known = None if found is None else Entity(found)

@@ -129,6 +129,7 @@ def tasks_claim(
 
 
 def _conditions(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
+    tx.begin()
     values: dict[str, Any] = {"workspace": norm(workspace), "now_ms": tx.now_ms}
     conditions = ""
     if parent is not None:
@@ -149,6 +150,7 @@ def _render_ready(task: Ready) -> dict[str, Any]:
 
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
     first = f"{sql['ready']} {sql['in_order']} limit 1"
+    tx.begin()
     found: str | None = tx.value(first, {"workspace": norm(workspace), "now_ms": tx.now_ms})
     if found is None:
         raise MossError(
@@ -161,6 +163,7 @@ def _first_ready(tx: ReadTransaction, workspace: str) -> str:
 
 def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
     """Return the task and step of the only claim of an agent."""
+    tx.begin()
     values = {"workspace": norm(workspace), "agent": agent, "now_ms": tx.now_ms}
     held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
     if not held:

@@ -1,4 +1,4 @@
-"""Texts that are none: rows whose bytes are not UTF-8, which SQLite itself never looks at."""
+"""Find rows with invalid UTF-8, which SQLite itself never checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def unreadable(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
-    """The first row of each table that holds such a text: the table, the row's key, and the column."""
+    """Yield the first row with invalid UTF-8 of each table: the table, the row's key and the column."""
     tables: list[Any] = connection.execute(TABLES).fetchall()
     for (table,) in tables:
         try:
@@ -41,7 +41,7 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
 
 
 def invalid_utf8_error(found: dict[str, Any], home: str) -> MossError:
-    """What to hear of a row whose text is none."""
+    """Return the error for a row with invalid UTF-8."""
     place = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
     return MossError(
         "STORAGE_CORRUPT",

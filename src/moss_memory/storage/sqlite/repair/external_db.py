@@ -1,4 +1,4 @@
-"""A database of another program: copied, looked over, read, and never touched."""
+"""Read another program's database from a copy, never from the file itself."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _TABLE = re.compile(r"(?:from|join) (\w+)")
 
 
 def read_external(path: str, statements: dict[str, str]) -> dict[str, list[Row]]:
-    """What each statement finds in a database file; it is read from a copy, so that nothing beside the file changes.
+    """Run statements on a copy of a database file, so that nothing beside the file changes; return the rows of each.
 
-    A statement whose table is not there finds nothing; when none is there, or the file is damaged, it is refused.
+    A statement whose table is missing returns no rows; a file with none of the tables, or a damaged one, is refused.
     """
     with tempfile.TemporaryDirectory(prefix="moss-adopt-") as folder:
         copy = os.path.join(folder, "source.db")
@@ -50,7 +50,7 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
     def give_up() -> bool:
         nonlocal steps
         steps += 1
-        return steps > _MOST_STEPS  # a schema can hide a query without an end
+        return steps > _MOST_STEPS  # a schema can contain a query without an end
 
     connection.set_progress_handler(give_up, _STEP)
     connection.execute("pragma trusted_schema = off")
@@ -67,7 +67,7 @@ def _read(connection: apsw.Connection, path: str, statements: dict[str, str]) ->
 
 
 def _copy(source: str, target: str) -> None:
-    """Copies a file that may not be there, whole."""
+    """Copy a file if it exists."""
     import shutil
     import stat
 

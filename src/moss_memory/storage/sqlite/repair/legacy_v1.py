@@ -1,4 +1,4 @@
-"""A store of the original Moss moves in: its table of capsules becomes the first schema, then the newest."""
+"""Upgrade a store of the original Moss: convert its table to the first schema, then migrate to the newest."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LABEL = "v1"
 _OLD = "capsules_of_the_original"
 _LABELS = ("title", "source", "run_id", "phase", "role")
 _LAST_TIME = 2**53 - 1
-_TOLD = 20
+_NOTES_MAX = 20
 
 
 def upgrade_v1(connection: apsw.Connection, path: str, finish: Callable[[apsw.Connection, int], None]) -> None:
-    """Keeps a copy of the database, brings it to the newest schema in one transaction, and says so on stderr.
+    """Back up the database, migrate it to the newest schema in one transaction, and report it on stderr.
 
-    The caller has the write lock. `finish` runs the migrations after a version. Killed at any moment, the store is the
-    original's or Moss's; what has been copied by then stays beside it.
+    The caller holds the write lock. `finish` runs the migrations after a version. After a kill the store is either the
+    original's or Moss's; the backup stays beside it.
     """
     connection.execute("pragma synchronous = full")
     connection.execute("begin immediate")
@@ -53,19 +53,19 @@ def upgrade_v1(connection: apsw.Connection, path: str, finish: Callable[[apsw.Co
         if connection.in_transaction:
             connection.execute("rollback")
         if kept:
-            remove(kept)  # else every call of a client that tries again would leave one more
+            remove(kept)  # else every attempt of a client that retries would leave one more
         raise
-    _tell(
+    _report(
         f"{path} was a store of the original Moss: {pluralize(moved.count, 'capsule')} moved in; the file as it was "
         f"is kept as {os.path.basename(kept)}"
     )
-    for line in moved.told[:_TOLD]:
-        _tell(line)
-    if len(moved.told) > _TOLD:
-        _tell(f"and so for {len(moved.told) - _TOLD} more")
+    for line in moved.notes[:_NOTES_MAX]:
+        _report(line)
+    if len(moved.notes) > _NOTES_MAX:
+        _report(f"and so for {len(moved.notes) - _NOTES_MAX} more")
 
 
-def _tell(message: str) -> None:
+def _report(message: str) -> None:
     if sys.stderr is not None:
         shown = "".join(character if character.isprintable() else ascii(character)[1:-1] for character in message)
         sys.stderr.write(f"moss: {shown}\n")
@@ -73,19 +73,19 @@ def _tell(message: str) -> None:
 
 
 class LegacyUpgrade:
-    """Capsules on their way from the table of the documents to the first schema of this Moss."""
+    """The conversion of the original's table to the first schema of this Moss."""
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
         self.count = 0
-        self.told: list[str] = []
-        """What had to be changed: names that only this Moss takes for the same, texts that are no text."""
+        self.notes: list[str] = []
+        """The changes that were necessary: names that are equal only in this Moss, invalid UTF-8."""
 
     def run(self) -> None:
-        """Makes the first schema and fills it; nothing of the old one is left."""
+        """Create and fill the first schema; remove the old one."""
         execute = self._connection.execute
         for (trigger,) in list(execute("select name from sqlite_schema where type = 'trigger'")):
-            execute(f"drop trigger {_quoted(trigger)}")
+            execute(f"drop trigger {_quote(trigger)}")
         execute("drop table if exists capsules_fts")
         execute(f"alter table capsules rename to {_OLD}")
         for _ in execute(migrations_after(0)[0][1]):
@@ -97,11 +97,11 @@ class LegacyUpgrade:
         )
         names = self._names()
         for row in self._rows(("id", "capsule_text", "tags_json", *_LABELS)):
-            self._take(row, names)
+            self._convert_row(row, names)
         execute(f"drop table {_OLD}")
 
     def _rows(self, texts: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-        """Every row, oldest change first; texts as bytes, because nobody has checked that they are text."""
+        """Yield every row, oldest change first; texts as bytes, because they may be invalid UTF-8."""
         present = {name for (name,) in self._connection.execute(f"select name from pragma_table_info('{_OLD}')")}
         columns = {name: f"cast({name} as blob)" if name in present else "null" for name in texts}
         columns |= {name: f"cast({name} as integer)" for name in ("created_at", "updated_at", "deleted_at")}
@@ -111,56 +111,62 @@ class LegacyUpgrade:
             yield dict(zip(columns, row, strict=True))
 
     def _names(self) -> dict[int, tuple[str, str | None]]:
-        """Workspace and name of every row as they may stand here; of two that are the same here, the newer keeps it."""
+        """Return valid workspace and name of every row; of two that are equal here, the newer keeps its name."""
         rows = self._rows(("workspace_raw", "name_raw"))
         wanted = {row["row_id"]: (*self._allowed(row), row["deleted_at"] is None) for row in rows}
-        taken = {(_norm(where), _norm(name)) for where, name, active in wanted.values() if active and name is not None}
+        taken = {
+            (_norm(workspace), _norm(name))
+            for workspace, name, active in wanted.values()
+            if active and name is not None
+        }
         given: set[tuple[str, str]] = set()
         names: dict[int, tuple[str, str | None]] = {}
-        for row_id, (where, name, active) in reversed(wanted.items()):
+        for row_id, (workspace, name, active) in reversed(wanted.items()):
             kept = name
             if active and name is not None:
-                kept = self._another(where, name, taken) if (_norm(where), _norm(name)) in given else name
-                given.add((_norm(where), _norm(kept)))
-            names[row_id] = (where, kept)
+                kept = self._unique_name(workspace, name, taken) if (_norm(workspace), _norm(name)) in given else name
+                given.add((_norm(workspace), _norm(kept)))
+            names[row_id] = (workspace, kept)
         return names
 
-    def _another(self, where: str, name: str, taken: set[tuple[str, str]]) -> str:
-        """The name with the first number that makes it free."""
+    def _unique_name(self, workspace: str, name: str, taken: set[tuple[str, str]]) -> str:
+        """Return the name with the first number that makes it unique."""
         number = 0
         while True:
             number += 1
             suffix = f"-{number}"
             other = name.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            if (_norm(where), _norm(other)) not in taken:
-                taken.add((_norm(where), _norm(other)))
-                self.told.append(f"workspace {where!r} has a newer capsule {name!r}; the older one is now {other!r}")
+            if (_norm(workspace), _norm(other)) not in taken:
+                taken.add((_norm(workspace), _norm(other)))
+                self.notes.append(
+                    f"workspace {workspace!r} has a newer capsule {name!r}; the older one is now {other!r}"
+                )
                 return other
 
     def _allowed(self, row: dict[str, Any]) -> tuple[str, str | None]:
-        workspace = self._near(row["workspace_raw"], DEFAULT_WORKSPACE)
-        return workspace, None if row["name_raw"] is None else self._near(row["name_raw"], "") or None
+        workspace = self._valid_name(row["workspace_raw"], DEFAULT_WORKSPACE)
+        return workspace, None if row["name_raw"] is None else self._valid_name(row["name_raw"], "") or None
 
-    def _near(self, value: bytes | None, otherwise: str) -> str:
-        """The name as it stands where this Moss allows it, else the nearest that it does, else the other one."""
-        raw = _decoded(value)
+    def _valid_name(self, value: bytes | None, otherwise: str) -> str:
+        """Return the name if it is valid, else the nearest valid one, else `otherwise`."""
+        raw = _decode(value)
         try:
             normalize(raw, what="name")
         except MossError:
             printable = "".join(character if character.isprintable() else " " for character in raw)
             name = " ".join(printable.split())[:NAME_MAX_CHARS].rstrip() or otherwise
             now = f"it is now {name[:80]!r}" if name else "the capsule has none now"
-            self.told.append(f"{raw[:80]!r} cannot be a name here; {now}")
+            self.notes.append(f"{raw[:80]!r} cannot be a name here; {now}")
             return name
         return raw
 
-    def _take(self, row: dict[str, Any], names: dict[int, tuple[str, str | None]]) -> None:
+    def _convert_row(self, row: dict[str, Any], names: dict[int, tuple[str, str | None]]) -> None:
         self.count += 1
         workspace, name = names[row["row_id"]]
         text = self._text(row)
         values = {
             "row_id": row["row_id"] if row["row_id"] > 0 else None,
-            "id": _decoded(row["id"]).strip() or new_id(wall_clock_ms()),
+            "id": _decode(row["id"]).strip() or new_id(wall_clock_ms()),
             "workspace_raw": workspace,
             "workspace_norm": _norm(workspace),
             "name_raw": name,
@@ -169,7 +175,7 @@ class LegacyUpgrade:
             "capsule_chars": len(text),
             "tokens_estimate": estimate_tokens(text),
             "tags_json": _tags(row["tags_json"]),
-            **{column: _decoded(row[column]).strip() or None for column in _LABELS},
+            **{column: _decode(row[column]).strip() or None for column in _LABELS},
             "created_at": _time(row["created_at"]),
             "updated_at": _time(row["updated_at"]),
             "deleted_at": None if row["deleted_at"] is None else _time(row["deleted_at"]),
@@ -179,13 +185,13 @@ class LegacyUpgrade:
         self._connection.execute(f"insert into capsules ({', '.join(values)}) values ({places})", values)
 
     def _text(self, row: dict[str, Any]) -> str:
-        text = _decoded(row["capsule_text"])
+        text = _decode(row["capsule_text"])
         if text.encode() != row["capsule_text"]:
-            self.told.append(f"the text of {_decoded(row['id'])!r} held bytes that are no text; U+FFFD stands for them")
+            self.notes.append(f"the text of {_decode(row['id'])!r} held bytes that are no text; U+FFFD stands for them")
         return text
 
 
-def _decoded(value: bytes | None) -> str:
+def _decode(value: bytes | None) -> str:
     return (value or b"").decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -194,9 +200,9 @@ def _norm(name: str) -> str:
 
 
 def _tags(value: bytes | None) -> str | None:
-    """The tags as this Moss keeps them: trimmed, none twice."""
+    """Return the tags as this Moss stores them: trimmed, without duplicates."""
     try:
-        found = json.loads(_decoded(value)) if value else []
+        found = json.loads(_decode(value)) if value else []
     except (ValueError, RecursionError):
         found = []
     tags = dict.fromkeys(tag.strip() for tag in found if isinstance(tag, str)) if isinstance(found, list) else {}
@@ -208,5 +214,5 @@ def _time(value: int | None) -> int:
     return min(max(value or 0, 0), _LAST_TIME)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'

@@ -1,6 +1,6 @@
-"""What can still be read of a damaged database, brought into a new and sound one; the rest is listed.
+"""Copy the readable rows of a damaged database into a new one, and list the unreadable ones.
 
-It works on a copy: the damaged files stay as they are, and the copy's schema may be mended.
+It works on a copy: the damaged files stay unchanged, and the copy's schema may be repaired.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _CHUNK = 1 << 20
 _HEAD_BYTES = 100
 _MOST_BYTES = 1 << 40
 _TOLERANT = "pragma writable_schema = on"
-"""Makes SQLite read on where a definition is garbage."""
+"""Makes SQLite ignore invalid definitions."""
 _FAULTS = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, apsw.SQLError, UnicodeDecodeError)
 
 
 def salvage(path: str, target: str) -> list[Lost]:
-    """Fills a new database with every row of a damaged one that can be read; what could not be, and why."""
+    """Copy every readable row of a damaged database into a new one; list the unreadable ones with the reason."""
     broken = target + ".broken"
     _copy(path, broken)
     source, fresh = _open(broken), _open(target)
@@ -43,12 +43,12 @@ def salvage(path: str, target: str) -> list[Lost]:
         source.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 0)
         source.execute(_TOLERANT)
         if _is_original(source, broken):
-            return _of_original(source, fresh)
+            return _salvage_original(source, fresh)
         migrate(fresh)
         triggers = _all(fresh, "select name, sql from sqlite_schema where type = 'trigger'")
         for name, _ in triggers:
             fresh.execute(f"drop trigger {name}")
-        _mend_schema(source, fresh)
+        _repair_schema(source, fresh)
         lost: list[Lost] = []
         fresh.execute("begin immediate")
         for (table,) in _all(fresh, TABLES):
@@ -73,8 +73,8 @@ def _is_original(source: apsw.Connection, path: str) -> bool:
         return False
 
 
-def _of_original(source: apsw.Connection, fresh: apsw.Connection) -> list[Lost]:
-    """What can be read of a store of the original Moss, which then moves in as a sound one does."""
+def _salvage_original(source: apsw.Connection, fresh: apsw.Connection) -> list[Lost]:
+    """Copy the readable rows of a store of the original Moss, then upgrade it."""
     [(table,)] = _all(source, "select sql from sqlite_schema where type = 'table' and name = 'capsules'")
     fresh.execute("begin immediate")
     fresh.execute(table)
@@ -83,29 +83,29 @@ def _of_original(source: apsw.Connection, fresh: apsw.Connection) -> list[Lost]:
     moved.run()
     run_migrations(fresh, 1)
     fresh.execute("commit")
-    return [*lost, *({"table": "capsules", "message": line} for line in moved.told)]
+    return [*lost, *({"table": "capsules", "message": line} for line in moved.notes)]
 
 
 def _copy(path: str, target: str) -> None:
-    """Copies a database and its log; the database through SQLite's own layer, whose locks another way would drop."""
+    """Copy a database and its log; the database through SQLite's file layer, to keep the locks of this process."""
     file = apsw.VFSFile("", path, [apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_MAIN_DB, 0])
     try:
         size = file.xFileSize()
         with _new(target) as copy:
             for at in range(0, size, _CHUNK):
                 copy.write(file.xRead(min(_CHUNK, size - at), at))
-            # Of a file that is shorter than it says SQLite reads nothing; what is missing is damaged like any page.
-            copy.truncate(max(size, _said_bytes(file.xRead(_HEAD_BYTES, 0)) if size >= _HEAD_BYTES else 0))
+            # SQLite reads nothing of a truncated file; with the end filled up, only those pages are damaged.
+            copy.truncate(max(size, _header_bytes(file.xRead(_HEAD_BYTES, 0)) if size >= _HEAD_BYTES else 0))
     finally:
         file.xClose()
     if os.path.exists(path + "-wal"):
-        with open(path + "-wal", "rb") as log, _new(target + "-wal") as copy:  # no lock is ever taken on it
+        with open(path + "-wal", "rb") as log, _new(target + "-wal") as copy:  # nobody locks it
             while part := log.read(_CHUNK):
                 copy.write(part)
 
 
-def _said_bytes(head: bytes) -> int:
-    """How long a database says that it is."""
+def _header_bytes(head: bytes) -> int:
+    """Return the size of a database according to its header."""
     page = int.from_bytes(head[16:18], "big")
     return min(int.from_bytes(head[28:32], "big") * (65_536 if page == 1 else page), _MOST_BYTES)
 
@@ -120,8 +120,8 @@ def _open(path: str) -> apsw.Connection:
     return connection
 
 
-def _mend_schema(source: apsw.Connection, fresh: apsw.Connection) -> None:
-    """Gives the tables of the copy the definitions that they should have, where its own are others or unreadable."""
+def _repair_schema(source: apsw.Connection, fresh: apsw.Connection) -> None:
+    """Give the tables of the copy the definitions of a new store if their own differ or are unreadable."""
     try:
         if not differences(source, only_value(source, "pragma user_version")):
             return
@@ -136,7 +136,7 @@ def _mend_schema(source: apsw.Connection, fresh: apsw.Connection) -> None:
         source.execute("pragma writable_schema = reset")
         source.execute(_TOLERANT)
     except _FAULTS:
-        return  # then what cannot be found is listed
+        return  # then unreadable tables are listed
 
 
 def _all(connection: apsw.Connection, sql: str, *values: Any) -> list[Any]:
@@ -144,7 +144,7 @@ def _all(connection: apsw.Connection, sql: str, *values: Any) -> list[Any]:
 
 
 def _as_text(value: Any) -> Any:
-    """A key as it is compared: the text, unless its bytes are none."""
+    """Return a key for comparison: decoded, unless it is invalid UTF-8."""
     try:
         return value.decode() if isinstance(value, bytes) else value
     except UnicodeDecodeError:
@@ -152,7 +152,7 @@ def _as_text(value: Any) -> Any:
 
 
 class Salvage:
-    """One table: read at a stretch where that works, else row by row from both ends and through its indexes."""
+    """The copy of one table: in one scan if that works, else row by row from both ends and through its indexes."""
 
     def __init__(
         self, source: apsw.Connection, fresh: apsw.Connection, table: str, *, key: tuple[str, ...] = ()
@@ -171,9 +171,9 @@ class Salvage:
         self._select = f"select {', '.join(self._columns)} from {table} not indexed"
 
     def run(self) -> list[Lost]:
-        """Copies what can be read; what could not be."""
+        """Copy the readable rows; list the unreadable ones."""
         if not self._columns:
-            return [self._told(None, "the table is gone")]
+            return [self._lost_row(None, "the table is gone")]
         try:
             self._fresh.execute("savepoint stretch")
             for row in self._source.execute(self._select):
@@ -192,14 +192,14 @@ class Salvage:
 
     def _row_by_row(self, error: Exception) -> None:
         for key in sorted(self._keys(), key=repr):
-            self._take(key)
+            self._copy_row(key)
         if not isinstance(error, UnicodeDecodeError):
             self._lost.append(
-                self._told(None, f"part of the table cannot be read ({error}); there may have been more rows")
+                self._lost_row(None, f"part of the table cannot be read ({error}); there may have been more rows")
             )
 
     def _keys(self) -> set[tuple[Any, ...]]:
-        """The keys of all rows that can be found: from the beginning, from the end, and in every index."""
+        """Return the keys of all reachable rows: from the beginning, from the end, and in every index."""
         found: set[tuple[Any, ...]] = set()
         key = ", ".join(
             [f"cast({name} as blob)" if name != "rowid" and self._is_text(name) else name for name in self._key]
@@ -226,8 +226,8 @@ class Salvage:
         except _FAULTS:
             return
 
-    def _take(self, key: tuple[Any, ...]) -> None:
-        """Copies one row; where a text in it is none, with what of it is."""
+    def _copy_row(self, key: tuple[Any, ...]) -> None:
+        """Copy one row; replace invalid bytes in its texts."""
         key = tuple([_as_text(one) for one in key])
         met = " and ".join(
             [
@@ -239,15 +239,15 @@ class Salvage:
             try:
                 rows = _all(self._source, f"{self._select} where {met}", *key)
             except UnicodeDecodeError:
-                rows = [self._mended(met, key)]
+                rows = [self._repair_row(met, key)]
             for row in rows:
                 self._fresh.execute(self._insert, row)
             if not rows:
-                self._lost.append(self._told(key, "is named by an index and is gone"))
+                self._lost.append(self._lost_row(key, "is named by an index and is gone"))
         except (*_FAULTS, apsw.ConstraintError) as error:
-            self._lost.append(self._told(key, f"cannot be read ({error})"))
+            self._lost.append(self._lost_row(key, f"cannot be read ({error})"))
 
-    def _mended(self, met: str, key: tuple[Any, ...]) -> list[Any]:
+    def _repair_row(self, met: str, key: tuple[Any, ...]) -> list[Any]:
         values = []
         for name in self._columns:
             chosen = f"case typeof({name}) when 'text' then cast({name} as blob) else {name} end"
@@ -258,11 +258,11 @@ class Salvage:
             if kind == "text":
                 value = raw.decode("utf-8", "replace")
                 if value.encode() != raw:
-                    self._lost.append({**self._told(key, "is no UTF-8; what of it is was kept"), "column": name})
+                    self._lost.append({**self._lost_row(key, "is no UTF-8; what of it is was kept"), "column": name})
             values.append(value)
         return values
 
-    def _told(self, key: tuple[Any, ...] | None, why: str) -> Lost:
+    def _lost_row(self, key: tuple[Any, ...] | None, why: str) -> Lost:
         if key is None:
             return {"table": self._table, "message": why}
         shown = [one.decode("utf-8", "replace") if isinstance(one, bytes) else one for one in key]

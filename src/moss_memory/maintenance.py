@@ -1,0 +1,225 @@
+"""The operations of a store that are no tools: export, import, migration, salvage, adoption and indexing."""
+
+from __future__ import annotations
+
+from .config import Config
+from .errors import MossError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Self
+
+    from moss_memory.registry.operation import Operation
+    from moss_memory.storage.engine import CallContext, Engine
+
+WRITE_TIMEOUT_S = 60.0
+
+
+class ErrorTranslation:
+    """A context that raises every error as `MossError`: as the engine translates it, else as `INTERNAL`."""
+
+    __slots__ = ("_engine", "_tool")
+
+    def __init__(self, engine: Engine, tool: str) -> None:
+        self._engine = engine
+        self._tool = tool
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, MossError):
+            raise self._engine.translate(error) or _internal_error(self._tool) from error
+
+
+def _internal_error(tool: str) -> MossError:
+    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
+
+
+class Maintenance:
+    """The base class of `Store` with its operations that are no tools."""
+
+    if TYPE_CHECKING:
+        config: Config
+        _engine: Engine
+        _read_only: bool
+
+        def __init__(self, config: Config) -> None: ...
+        def __enter__(self) -> Self: ...
+        def __exit__(self, *_: object) -> None: ...
+
+        def _context(
+            self,
+            operation: str,
+            cancelled: Callable[[], bool] | None = None,
+            progress: Callable[[int, int | None], None] | None = None,
+            workspace: str | None = None,
+        ) -> CallContext: ...
+
+        def _run(
+            self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext
+        ) -> dict[str, Any]: ...
+
+        def _read(
+            self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool
+        ) -> Any: ...
+
+    def index(
+        self,
+        *,
+        rebuild: bool = False,
+        most: int | None = None,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+        wait: bool = True,
+    ) -> dict[str, Any]:
+        """Make missing vectors for semantic search, newest first; searches do so too, for two seconds each.
+
+        Finished work stays after an interruption. `rebuild` removes all vectors first.
+        """
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only; nothing is prepared")
+        call = self._context("index", cancelled, progress)
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
+        with ErrorTranslation(self._engine, "index"):
+            indexed, pending = self._engine.index(call=call, timeout_s=timeout_s, most=most, rebuild=rebuild)
+        return {"indexed": indexed, "pending": pending}
+
+    def find_credentials(
+        self,
+        *,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> list[dict[str, Any]]:
+        """Search the store for credentials; return the kind and the address of each, never the value."""
+        from moss_memory.transfer.secret_findings import credentials_in
+
+        with ErrorTranslation(self._engine, "doctor"):
+            call = self._context("doctor", cancelled, progress)
+            found: list[dict[str, Any]] = self._read(credentials_in, {}, call, snapshot=True)
+        return found
+
+    def export_folder(
+        self,
+        folder: str,
+        *,
+        with_history: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Write everything into a folder of plain files; equal stores give equal folders."""
+        from moss_memory.transfer.transfer_calls import export_folder
+
+        arguments = {"folder": folder, "with_history": with_history}
+        return self._run(export_folder, "export", arguments, self._context("export", cancelled, progress))
+
+    def salvage(self, folder: str) -> dict[str, Any]:
+        """Write everything readable of a damaged store into a folder of plain files.
+
+        The damaged files stay unchanged. Unreadable rows are listed in `unreadable.jsonl` and in the answer.
+        """
+        from moss_memory.transfer.salvage_export import salvage
+
+        with ErrorTranslation(self._engine, "salvage"):
+            return salvage(self._engine, self.config, folder, self._context("salvage"), type(self))
+
+    def import_folder(
+        self,
+        folder: str,
+        *,
+        mode: str = "error",
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Import an exported folder, or Markdown files, all or nothing; `mode` resolves conflicts."""
+        from moss_memory.transfer.transfer_calls import import_folder
+
+        arguments = {"folder": folder, "mode": mode}
+        return self._run(import_folder, "import", arguments, self._context("import", cancelled, progress))
+
+    def migrate(
+        self,
+        to: str,
+        *,
+        dry_run: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Copy everything into a new store: every row with its number, its versions and its vectors.
+
+        `to` is `sqlite:FOLDER` or `postgresql://…`. This store stays unchanged. An interrupted migration is resumed by
+        the next call.
+        """
+        from moss_memory.transfer.copy_store import migrate
+
+        call = self._context("migrate", cancelled, progress)
+        with ErrorTranslation(self._engine, "migrate"):
+            return migrate(self._engine, to, call, dry_run=dry_run)
+
+    def adopt(
+        self,
+        source: str,
+        path: str,
+        *,
+        workspace: str | None = None,
+        dry_run: bool = False,
+        allow_secrets: bool = False,
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Import from another memory, one transaction per file, without changing it; a repeated import adds nothing."""
+        from moss_memory.transfer.importers.adopt import adopt
+
+        choices: dict[str, Any] = {
+            "workspace": workspace or self.config.workspace or "default",
+            "dry_run": dry_run,
+            "allow_secrets": allow_secrets or self.config.allow_secrets,
+            "closed": self.config.disabled_types,
+            "progress": progress,
+            "check": self._context("adopt", cancelled).check_cancelled,
+        }
+        if not dry_run or self._engine.exists():
+            return adopt(self._importer(cancelled), source, path, **choices)
+        import tempfile
+
+        with (
+            tempfile.TemporaryDirectory(prefix="moss-adopt-") as home,  # a dry run makes no store
+            type(self)(Config(home, {**self.config.values, "url": ""}, self.config.sources, [])) as empty,
+        ):
+            return adopt(empty._importer(cancelled), source, path, **choices)
+
+    def _importer(self, cancelled: Callable[[], bool] | None) -> Callable[..., dict[str, Any]]:
+        """Return the function that imports the items of one file of another memory into this store."""
+        from moss_memory.transfer.importers.adopt_call import adopt_items
+
+        def take(**arguments: Any) -> dict[str, Any]:
+            return self._run(adopt_items, "adopt", arguments, self._context("adopt", cancelled, workspace=""))
+
+        return take
+
+    def export_lines(
+        self, write: Callable[[bytes], None], *, workspace: str | None = None, include_deleted: bool = False
+    ) -> int:
+        """Pass the lines of `capsule_export` to a function; return the number of capsules."""
+        from moss_memory.tools.capsule.capsule_files import stream_lines
+
+        own: list[Exception] = []
+
+        def put(line: bytes) -> None:
+            try:
+                write(line)
+            except Exception as error:
+                own.append(error)
+                raise
+
+        values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
+        try:
+            count: int = self._read(stream_lines, values, self._context("export"), snapshot=True)
+        except MossError:
+            raise
+        except Exception as error:
+            if error in own:
+                raise  # the caller's, not the store's
+            raise self._engine.translate(error) or error from error
+        return count
