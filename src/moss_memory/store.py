@@ -70,7 +70,7 @@ class Store(Tools):
         if operation is None:
             raise unknown_tool(tool)
         if operation.forwards:
-            operation, arguments = catalog.forwarded(operation, arguments, self._offered, unknown_tool)
+            operation, arguments = catalog.resolve_proxy(operation, arguments, self._offered, unknown_tool)
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
         if operation.translate is None:

@@ -48,7 +48,7 @@ def add_tools(*tools: Operation) -> None:
     own = tool_list.tool_lines
     tool_list.tool_lines = lambda: [*own(), *lines]
     for tool in tools:
-        catalog._found[tool.name] = tool
+        catalog._loaded[tool.name] = tool
 
 
 SHOWN = {

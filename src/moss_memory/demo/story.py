@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import shown_time
+from moss_memory.rows.values import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ class Line:
 
     def told(self, at_ms: int, begun_ms: int) -> dict[str, Any]:
         """The arguments as they were sent then: `NOW` is the time of the call, `BEGUN` that of the first one."""
-        times = {NOW: shown_time(at_ms), BEGUN: shown_time(begun_ms)}
+        times = {NOW: format_time(at_ms), BEGUN: format_time(begun_ms)}
         return {("from" if name == "from_" else name): _dated(value, times) for name, value in self.arguments.items()}
 
 

@@ -96,7 +96,7 @@ class ToolList:
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """The tool that a call of `moss_call` means, and its arguments."""
-        return catalog.forwarded(operation, arguments, self.find, self.refusal)
+        return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""

@@ -6,8 +6,8 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
-from moss_memory.rows.times import shown_instant
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.times import format_instant
+from moss_memory.rows.values import format_time, norm
 
 from .capabilities import registry_of
 from .entity_ids import property_value
@@ -249,14 +249,14 @@ def page_of(
 
 def _record(row: Iterable[Any]) -> dict[str, Any]:
     identity, kind, workspace, body, created_at_ms, updated_at_ms = row
-    created_at = shown_time(created_at_ms)
+    created_at = format_time(created_at_ms)
     return {
         "id": identity,
         "type": kind,
         "workspace": workspace,
         "properties": json.loads(body),
         "created_at": created_at,
-        "updated_at": created_at if updated_at_ms == created_at_ms else shown_time(updated_at_ms),
+        "updated_at": created_at if updated_at_ms == created_at_ms else format_time(updated_at_ms),
     }
 
 
@@ -283,7 +283,7 @@ def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
         submission: {
             "payload_submission_id": submission,
             "source_record_id": payload,
-            "observed_at": shown_instant(observed_us),
+            "observed_at": format_instant(observed_us),
             "agent_id": agent_id,
             "source_refs": json.loads(refs) if refs else [],
             "extractor_version": extractor,
@@ -300,7 +300,7 @@ def shown_event(row: Row) -> dict[str, Any]:
     return {
         "event_id": identity,
         "event_type": kind,
-        "event_timestamp": shown_instant(at_us),
+        "event_timestamp": format_instant(at_us),
         "source_record_id": record,
         "entity_ids": [entity],
         "workspace": workspace,

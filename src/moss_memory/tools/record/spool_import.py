@@ -6,7 +6,7 @@ import os
 import time
 
 from moss_memory.errors import MossError
-from moss_memory.rows.times import instant_us, shown_instant
+from moss_memory.rows.times import format_instant, instant_us
 from moss_memory.rows.values import DEFAULT_WORKSPACE, normalize
 from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
@@ -153,7 +153,7 @@ def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None,
         {
             "capability_id": kept.capability.capability_id,
             "body": kept.body,
-            "provenance": {"extracted_at": shown_instant(seen_us), **kept.provenance},
+            "provenance": {"extracted_at": format_instant(seen_us), **kept.provenance},
             "client_request_id": kept.request_id(),
             "allow_secrets": True,
             "workspace": workspace or DEFAULT_WORKSPACE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, next_call
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.values import format_time, norm
 from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
@@ -106,7 +106,7 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, said: dict[str, A
 
 def shown_event(event_id: str, ts_ms: int, said: dict[str, Any]) -> dict[str, Any]:
     """An event as `tasks_delta` and the answers of mutations show it."""
-    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **said}
+    return {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms, **said}
 
 
 def answer(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
