@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from moss_memory.errors import MossError, invalid_request, next_call
-from moss_memory.registry.operation import check_json, operation
+from moss_memory.registry.decode import check_json
+from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 

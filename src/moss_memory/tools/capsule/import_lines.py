@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.registry.operation import check_text
+from moss_memory.registry.decode import check_text
 from moss_memory.rows.values import NAME_MAX_CHARS, estimate_tokens, label, normalize, pluralize, tags_json
 
 from .capsule_rows import versioned
