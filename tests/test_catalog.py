@@ -25,7 +25,7 @@ def test_a_tool_is_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_tool_that_the_table_does_not_know_yet_is_found_in_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
     known = catalog.find("artifact_kinds")
     monkeypatch.setattr(catalog, "MODULES", {})
-    monkeypatch.setattr(catalog, "_found", {})
+    monkeypatch.setattr(catalog, "_loaded", {})
     assert catalog.find("artifact_kinds") is known
     assert catalog.find("artifact_kind") is None
     assert catalog.find("nothing_like_it") is None

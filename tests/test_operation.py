@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from moss_memory.registry.operation import MAX_DEPTH, Operation, operation
+from moss_memory.registry.decode import MAX_DEPTH
+from moss_memory.registry.operation import Operation, operation
 from moss_memory.registry.responses import integer, texts
 from moss_memory.registry.responses import text as text_field
 

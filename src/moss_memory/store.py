@@ -68,7 +68,7 @@ class Store(Maintenance, Tools):
         if operation is None:
             raise unknown_tool(tool)
         if operation.forwards:
-            operation, arguments = catalog.forwarded(operation, arguments, self._find_offered, unknown_tool)
+            operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
         try:
             return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)

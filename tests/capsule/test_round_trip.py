@@ -131,9 +131,9 @@ def test_capsules_that_are_taken_together_come_out_as_one_by_one(
     found = []
     for together in (True, False):
         with open_test_store(str(folder / f"{together}"), Clock()) as store, pytest.MonkeyPatch.context() as patched:
-            patched.setattr(capsule_files, "_TOLD_EVERY", size)
+            patched.setattr(capsule_files, "_BATCH_LINES", size)
             if not together:
-                patched.setattr(Importer, "_take_together", lambda *_: False)
+                patched.setattr(Importer, "_insert_all", lambda *_: False)
             door = StoreDoor(store)
             answers: list[Any] = []
             for records, way in ((first, "replace"), (second, mode)):

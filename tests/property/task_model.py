@@ -116,7 +116,7 @@ class Event:
     def shown(self) -> dict[str, Any]:
         path = {} if self.path is None else {"path": self.path}
         return {
-            "event_id": self.id or ANY, "ts": shown_time(self.ts_ms), "ts_ms": self.ts_ms, "type": self.type,
+            "event_id": self.id or ANY, "ts": format_time(self.ts_ms), "ts_ms": self.ts_ms, "type": self.type,
             "target": self.target, **path, "payload": self.payload,
         }  # fmt: skip
 
@@ -549,7 +549,7 @@ def blank_steps(steps: list[dict[str, Any]]) -> bool:
     return any(blank(step["title"], *(text for name in TEXTS for text in listed(step.get(name, [])))) for step in steps)
 
 
-def shown_time(ms: int) -> str:
+def format_time(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

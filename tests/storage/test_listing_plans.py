@@ -12,7 +12,7 @@ from moss_memory.storage.sqlite.file_kind import APPLICATION_ID
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.sqlite.transaction import SqliteTransaction
-from moss_memory.tools.capsule import capsule_listing
+from moss_memory.tools.capsule import capsule_lists
 from storage.database import connect
 
 if TYPE_CHECKING:
@@ -180,8 +180,8 @@ def test_names_that_begin_alike_are_listed_the_same_however_many_there_are(
         for offset in (0, 1, 2, 10)
     ]
     before = [store.call("capsule_inventory", one) for one in asked]
-    monkeypatch.setattr(capsule_listing, "_MANY", 0)
-    monkeypatch.setattr(capsule_listing, "_LOOKED_AT", looked_at)
+    monkeypatch.setattr(capsule_lists, "_COMMON_PREFIX_ROWS", 0)
+    monkeypatch.setattr(capsule_lists, "_NEWEST_ROWS", looked_at)
     assert [store.call("capsule_inventory", one) for one in asked] == before
 
 

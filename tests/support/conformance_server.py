@@ -18,7 +18,7 @@ from moss_memory.mcp import completion, prompts, resources, tool_list
 from moss_memory.mcp.messages import encode
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation, operation
-from moss_memory.tools.everything.tool_descriptions import described
+from moss_memory.tools.everything.tool_descriptions import describe_tool
 
 
 @operation(answers={}, example="")
@@ -44,11 +44,11 @@ def test_tool_with_progress(tx: Any) -> dict[str, Any]:
 
 def add_tools(*tools: Operation) -> None:
     """Lists the tools with Moss's own and has them found where those are."""
-    lines = [(tool.name, encode(described(tool))) for tool in tools]
+    lines = [(tool.name, encode(describe_tool(tool))) for tool in tools]
     own = tool_list.tool_lines
     tool_list.tool_lines = lambda: [*own(), *lines]
     for tool in tools:
-        catalog._found[tool.name] = tool
+        catalog._loaded[tool.name] = tool
 
 
 SHOWN = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from moss_memory.rows.values import shown_time, wall_clock_ms
+from moss_memory.rows.values import format_time, wall_clock_ms
 from moss_memory.store import Store
 
 TYPE_CHECKING = False
@@ -26,7 +26,7 @@ def fill(store: Store) -> None:
     with Store(store.config, clock_ms=lambda: clock[0]) as past:
         for call, time_ms in zip(calls, times_ms, strict=True):
             clock[0] = time_ms
-            times = {"(now)": shown_time(time_ms), "(begun)": shown_time(times_ms[0])}
+            times = {"(now)": format_time(time_ms), "(begun)": format_time(times_ms[0])}
             past.call(call["tool"], _replace_times(call["arguments"], times))
 
 

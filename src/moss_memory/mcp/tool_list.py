@@ -69,10 +69,10 @@ class ToolList:
         """A tool of the file as this client sees it: with its default workspace, and nothing that is closed."""
         import json  # few name a workspace or close anything
 
-        from moss_memory.tools.everything.tool_descriptions import opened, placed
+        from moss_memory.tools.everything.tool_descriptions import with_default_workspace, without_disabled
 
-        tool = opened(json.loads(line), self.closed)
-        return encode(placed(tool, self.workspace) if self.workspace else tool)
+        tool = without_disabled(json.loads(line), self.closed)
+        return encode(with_default_workspace(tool, self.workspace) if self.workspace else tool)
 
     def find(self, tool: str) -> Operation | None:
         """The tool that answers to a name, v1.0 names included; none if it is unknown or disabled."""
@@ -96,7 +96,7 @@ class ToolList:
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """The tool that a call of `moss_call` means, and its arguments."""
-        return catalog.forwarded(operation, arguments, self.find, self.refusal)
+        return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""
@@ -172,10 +172,10 @@ def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
 
 def generated() -> str:
     """What the tools file must contain: one tool a line."""
-    from moss_memory.tools.everything.tool_descriptions import described
+    from moss_memory.tools.everything.tool_descriptions import describe_tool
 
     told: dict[str, set[tuple[str, str]]] = {}
-    tools = [{**described(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
+    tools = [{**describe_tool(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
     for tool in tools:
         family = catalog.toolset_of(tool["name"])
         _tell_once(tool["inputSchema"]["properties"], told.setdefault(family, set()))

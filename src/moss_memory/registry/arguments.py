@@ -1,9 +1,8 @@
-"""The kinds of arguments that tools take.
+"""The types of arguments that tools take.
 
 To the type checker each name is a plain type; at run time it is the JSON Schema that decodes the
-argument and that every face shows. Written this way because schemas built from types cost a
-start-up what Moss does not have: `moss fetch` takes 41 ms, to which importing `typing` adds 6,
-dataclasses 13 and msgspec 35.
+argument and that every interface shows. Schemas built from types would slow down the start:
+`moss fetch` takes 41 ms, to which importing `typing` adds 6, dataclasses 13 and msgspec 35.
 """
 
 from __future__ import annotations

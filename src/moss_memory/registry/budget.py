@@ -1,6 +1,6 @@
-"""Fits a result into `max_chars`, `max_bytes` and `max_lines`: long texts are shortened first, then old rows go.
+"""Size budgets: results truncated to `max_chars`, `max_bytes` and `max_lines`, first their texts, then their rows.
 
-Where a text must not be shortened, because code reads it, a page ends early instead.
+If code reads the texts, they are not shortened; `truncate_page` ends the page early instead.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
-"""How many characters a text keeps, tried one after the other before any row is dropped."""
+"""Maximum lengths of texts, tried in this order before any row is dropped."""
 _LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 2, 1, 0)
-"""The same for the whole result, first without its names and then with them: what the smallest budget may need."""
+"""Maximum lengths of texts in the whole result: tried first with all names kept, then with names shortened too."""
 _NAMES = frozenset({
     "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind",
     "name", "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool",
     "trace_doc", "ts", "type", "workspace",
 })  # fmt: skip
-_OWN = frozenset({"chosen", "code", "conflict_id", "event_id", "kind", "status", "step_id", "tool", "ts"})
-"""Short words of Moss's own, which mean nothing when cut: they go last."""
-_OWN_MAX_CHARS = 40
+_FIXED = frozenset({"chosen", "code", "conflict_id", "event_id", "kind", "status", "step_id", "tool", "ts"})
+"""Fields with short values that Moss defines: meaningless if cut, so they are shortened last."""
+_FIXED_MAX_CHARS = 40
 _FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
-"""Objects whose keys are the caller's own: kept whole, or emptied."""
+"""Objects with keys of the caller: kept whole or emptied."""
 _NEXT = "next"
-"""The next call to make: whole until everything else is as short as it gets, then null."""
+"""The proposed next call: kept until nothing else can be shortened, then null."""
 _ENDING = "…"
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -46,20 +46,20 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "max_bytes": {"type": "integer", "minimum": 500, "description": "budget in bytes"},
     "max_lines": {"type": "integer", "minimum": 10, "description": "budget in lines"},
 }
-"""What every tool takes whose answers are bounded; the skeleton of each answer fits into the least of them."""
+"""The arguments of every tool with a budget; an answer without its texts fits into the minimum of each."""
 
 
 USUAL_MAX_CHARS = 30_000
-"""The budget of an answer where the caller gives none."""
+"""The default budget of an answer."""
 
 
-def _compact(value: Any) -> str:
-    """Return the compact JSON of a value as models get it: invisible characters are escapes, which are longer."""
+def _to_json(value: Any) -> str:
+    """Return the compact JSON of a value, with invisible characters escaped as in the response."""
     return escape_json(_encode(value))
 
 
 class Budget:
-    """How large a result may be, measured on its compact JSON; without any limit everything fits."""
+    """The maximum size of a result, measured on its compact JSON; None is no limit."""
 
     __slots__ = ("_bytes", "_chars", "_lines")
 
@@ -69,39 +69,39 @@ class Budget:
         self._lines = max_lines
 
     def fits(self, result: dict[str, Any]) -> bool:
-        """Whether the result exceeds none of the limits."""
-        if self._lines is not None and _lines(result) > self._lines:
+        """Return True if the result exceeds none of the limits."""
+        if self._lines is not None and _count_lines(result) > self._lines:
             return False
         if self._chars is None and self._bytes is None:
             return True
-        text = _compact(result)
+        text = _to_json(result)
         if self._chars is not None and len(text) > self._chars:
             return False
         return self._bytes is None or len(text.encode()) <= self._bytes
 
     def fit(self, rows: Sequence[Any], build: Build, *, least: int = 1) -> dict[str, Any]:
-        """The result that `build` makes of the rows, or of as many of the first ones as fit.
+        """Return `build(rows)`, with texts shortened and the last rows dropped as far as the budget requires.
 
-        `build` must describe what it was given: after rows were dropped, its pagination goes on from the last one
-        kept. At least `least` rows stay, so that paging always goes on. What was left out shows as `truncated`.
+        `build` computes the pagination from the rows that it gets. At least `least` rows stay, so that paging always
+        advances. A result that was shortened has `truncated`.
         """
         whole = list(rows)
         result = build(whole)
         if self.fits(result):
             return result
         for chars in _TEXT_STEPS:
-            shortened = [_shortened(row, chars, names=False) for row in whole]
-            result = _marked(build(shortened))
+            shortened = [_shorten(row, chars, names=False) for row in whole]
+            result = _mark_truncated(build(shortened))
             if self.fits(result):
                 return result
-        kept = _most_that_fit(self, shortened, build)
-        if kept >= min(least, len(shortened)) and self.fits(_marked(build(shortened[:kept]))):
-            return _marked(build(shortened[:kept]))
+        kept = _count_fitting(self, shortened, build)
+        if kept >= min(least, len(shortened)) and self.fits(_mark_truncated(build(shortened[:kept]))):
+            return _mark_truncated(build(shortened[:kept]))
         return _last_resort(self, whole[: max(kept, least)], build)
 
 
 def budget_of(values: dict[str, Any]) -> Budget:
-    """The budget that decoded arguments ask for, taken out of them; the usual one where they ask for none."""
+    """Remove the budget's arguments from decoded arguments and return the budget, the default one if none is given."""
     chars, size, lines = [values.pop(name, None) for name in ARGUMENTS]
     if chars is None and size is None and lines is None:
         chars = USUAL_MAX_CHARS
@@ -111,8 +111,8 @@ def budget_of(values: dict[str, Any]) -> Budget:
 def truncate_page(
     items: list[dict[str, Any]], pagination: dict[str, Any], most: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """As many of the items as so many characters of compact JSON hold, at least one; the page says where to go on."""
-    kept = items if len(_compact(items)) <= most else items[: _most_within(items, most)]
+    """Return the first items that fit into `most` characters of compact JSON, at least one, and their pagination."""
+    kept = items if len(_to_json(items)) <= most else items[: _most_within(items, most)]
     if len(kept) == len(items):
         return items, pagination
     return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
@@ -121,17 +121,17 @@ def truncate_page(
 def _most_within(items: list[dict[str, Any]], most: int) -> int:
     size = 1
     for count, item in enumerate(items):
-        size += len(_compact(item)) + 1
+        size += len(_to_json(item)) + 1
         if size > most:
             return max(count, 1)
     return len(items)
 
 
-def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:
+def _count_fitting(budget: Budget, rows: list[Any], build: Build) -> int:
     low, high = 0, len(rows)
     while low < high:
         middle = (low + high + 1) // 2
-        if budget.fits(_marked(build(rows[:middle]))):
+        if budget.fits(_mark_truncated(build(rows[:middle]))):
             low = middle
         else:
             high = middle - 1
@@ -139,73 +139,73 @@ def _most_that_fit(budget: Budget, rows: list[Any], build: Build) -> int:
 
 
 def _last_resort(budget: Budget, rows: list[Any], build: Build) -> dict[str, Any]:
-    """The result with everything in it shortened, as little as it takes."""
-    result = _marked(build(rows))
-    for whole in (result, _without_next(result)):
+    """Return the result with the texts outside of rows shortened too, as little as the budget requires."""
+    result = _mark_truncated(build(rows))
+    for whole in (result, _remove_next(result)):
         for names, chars in [(names, chars) for names in (False, True) for chars in _LAST_STEPS]:
-            shortened: dict[str, Any] = _shortened(whole, chars, names=names, rows=True)
+            shortened: dict[str, Any] = _shorten(whole, chars, names=names, rows=True)
             if budget.fits(shortened):
                 return shortened
     return shortened
 
 
-def _without_next(value: Any) -> Any:
+def _remove_next(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: None if key == _NEXT else _without_next(part) for key, part in value.items()}
+        return {key: None if key == _NEXT else _remove_next(part) for key, part in value.items()}
     return value
 
 
-def _marked(result: dict[str, Any]) -> dict[str, Any]:
+def _mark_truncated(result: dict[str, Any]) -> dict[str, Any]:
     result["truncated"] = True
     return result
 
 
-def _shortened(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
-    """A copy in which no text is longer than so many characters; `rows` keeps lists of objects whole."""
+def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
+    """Return a copy in which no text is longer than `chars`; `rows` keeps lists of objects whole."""
     if isinstance(value, dict):
         return {
             key: part
-            if isinstance(part, str) and _keeps(key, part, chars, names)
-            else _part(key, part, chars, names, rows)
+            if isinstance(part, str) and _is_kept(key, part, chars, names)
+            else _shorten_field(key, part, chars, names, rows)
             for key, part in value.items()
         }
     if isinstance(value, list):
         most = len(value) if rows and value and isinstance(value[0], dict) else chars // 30
-        return [_shortened(part, chars, names=names, rows=rows) for part in value[:most]]
+        return [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
     if isinstance(value, str):
-        return _cut(value, chars)
+        return _truncate_text(value, chars)
     return value
 
 
-def _keeps(key: str, text: str, chars: int, names: bool) -> bool:
-    """Whether a text stays whole: a name while names stay, a word of Moss's own almost always."""
-    return (key in _NAMES and not names) or (key in _OWN and len(text) <= _OWN_MAX_CHARS and chars > 1)
+def _is_kept(key: str, text: str, chars: int, names: bool) -> bool:
+    """Return True if a text stays whole: a name unless `names`, a value that Moss defines almost always."""
+    return (key in _NAMES and not names) or (key in _FIXED and len(text) <= _FIXED_MAX_CHARS and chars > 1)
 
 
-def _part(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
+def _shorten_field(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
     if key == _NEXT and isinstance(value, dict):
-        return {**value, "reason": _cut(str(value["reason"]), chars)} if names else value
+        return {**value, "reason": _truncate_text(str(value["reason"]), chars)} if names else value
     if key in _FREE and isinstance(value, dict):
         size = len(json.dumps(value, ensure_ascii=False))
-        return value if size <= chars and _lines(value) <= chars // 60 else {}
-    return _shortened(value, chars, names=names, rows=rows)
+        return value if size <= chars and _count_lines(value) <= chars // 60 else {}
+    return _shorten(value, chars, names=names, rows=rows)
 
 
-def _cut(text: str, chars: int) -> str:
-    """The beginning of a text, on as many lines as its share of characters allows."""
+def _truncate_text(text: str, chars: int) -> str:
+    """Return the beginning of a text: at most `chars` characters, and one line for each 60 of them."""
     lines = text.split("\n", chars // 60 + 1)
     short = text if len(lines) <= chars // 60 + 1 else "\n".join(lines[: chars // 60 + 1]) + _ENDING
     if len(short) <= chars:
         return short
-    return short[: chars - 1] + _ENDING if chars > 8 else short[:chars]  # it takes three bytes, which is much here
+    return short[: chars - 1] + _ENDING if chars > 8 else short[:chars]  # the ellipsis takes three bytes
 
 
-def _lines(value: Any) -> int:
-    """One for each item of a list, and one for each line break inside a text."""
+def _count_lines(value: Any) -> int:
+    """Count the lines of a value: one for each item of a list and for each line break inside a text."""
     if isinstance(value, str):
         return value.count("\n") + value.count("\r") - value.count("\r\n")
     if isinstance(value, list):
-        return len(value) + sum([_lines(part) for part in value])
+        return len(value) + sum([_count_lines(part) for part in value])
     if isinstance(value, dict):
-        return sum([_lines(key) + _lines(part) for key, part in value.items()])
+        return sum([_count_lines(key) + _count_lines(part) for key, part in value.items()])
     return 0

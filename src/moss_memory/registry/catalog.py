@@ -1,6 +1,6 @@
-"""Which tool lives in which room; a call imports the one module that holds its tool.
+"""The catalog of tools: a call imports only the module of its tool.
 
-`python -m moss_memory.registry.catalog` writes the table of these modules anew; a test fails when it is stale.
+`python -m moss_memory.registry.catalog` writes the table of modules; a test fails if it is stale.
 """
 
 from __future__ import annotations
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
     from moss_memory.errors import MossError
 
 TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
-"""The names that `toolsets` and `disabled_types` know."""
+"""The names that `toolsets` and `disabled_types` accept."""
 
 CORE = frozenset({
     "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "moss_search", "moss_tools", "moss_call",
     "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
     "tasks_create", "tasks_radar", "tasks_done", "tasks_complete", "tasks_handoff",
 })  # fmt: skip
-"""What a session needs most: hand over, find again, remember and think, know what to do next, reach all the rest."""
+"""The toolset `core`: the most used tools, and `moss_tools` and `moss_call` to reach all others."""
 
 V1_TOOLS = (
     "store", "fetch", "fetch_many", "update", "delete", "latest", "list", "inventory", "export", "import", "purge",
 )  # fmt: skip
-"""The eleven names of v1.0 (`moss.store` …): they answer when called and are never listed."""
+"""The eleven tools with an alias of v1.0 (`moss.store` …); the aliases can be called but are not listed."""
 
 
-_found: dict[str, Operation] = {}
-"""Every tool that was asked for; the faces and the store share it."""
+_loaded: dict[str, Operation] = {}
+"""The cache of `find`."""
 
 
 def find(tool: str) -> Operation | None:
-    """The tool of that name, or none; answers the names of v1.0 too."""
-    return _found.get(tool) or _look_for(tool)
+    """Return the tool of this name or alias, or None."""
+    return _loaded.get(tool) or _load(tool)
 
 
-def _look_for(tool: str) -> Operation | None:
+def _load(tool: str) -> Operation | None:
     if tool.startswith("moss.") and tool[5:] in V1_TOOLS:
-        return _alias(tool)
-    # A tool that the table does not know yet is looked for where its family lives.
-    for module_name in (MODULES[tool],) if tool in MODULES else _modules(tool):
+        return _load_alias(tool)
+    # A new tool is not in the generated table yet.
+    for module_name in (MODULES[tool],) if tool in MODULES else _modules_of(tool):
         found = getattr(module(module_name), tool, None)
         if isinstance(found, Operation):
-            return _found.setdefault(tool, found)
+            return _loaded.setdefault(tool, found)
     return None
 
 
 def operations() -> list[Operation]:
-    """Every listed tool, in listing order; imports every room."""
+    """Import all tools and return the visible ones in listing order."""
     return [operation for operation in every_operation() if operation.listed]
 
 
 def every_operation() -> list[Operation]:
-    """Return every tool, those that no agent is told of too; imports every room."""
+    """Import all tools and return them, hidden ones too."""
     return [
         value
         for family in TOOL_GROUPS.values()
@@ -72,12 +72,12 @@ def every_operation() -> list[Operation]:
 
 
 def toolset_of(tool: str) -> str:
-    """The toolset a tool belongs to; empty for those of no family."""
+    """Return the toolset that a tool belongs to; empty if it belongs to no family."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "")
 
 
 def toolsets_of(tool: str) -> tuple[str, ...]:
-    """The toolsets with any of which a tool is listed; none for those that are always on."""
+    """Return the toolsets of which any one makes a tool listed; empty if it is always listed."""
     family = next((family for family in TOOL_GROUPS.values() if family.has(tool)), None)
     if family is None:
         return ()
@@ -85,7 +85,7 @@ def toolsets_of(tool: str) -> tuple[str, ...]:
 
 
 class DisabledTools:
-    """What a configuration switches off: single tools, and families with all of their tools."""
+    """The tools that a configuration disables: single tools, and families with all of their tools."""
 
     def __init__(self, tools: Iterable[str], types: Iterable[str]) -> None:
         self.tools = frozenset(tools)
@@ -101,7 +101,7 @@ class DisabledTools:
         return hash((self.tools, self.types))
 
     def has(self, tool: str) -> bool:
-        """Whether a tool, or the one that a v1.0 name stands for, is switched off."""
+        """Return True if a tool, given by its name or its v1.0 alias, is disabled."""
         if tool in self.tools:
             return True
         if tool.startswith("moss."):
@@ -110,17 +110,17 @@ class DisabledTools:
         return bool(toolsets) and (self.types.issuperset(toolsets) or ("core" in self.types and tool in CORE))
 
     def refuse(self, operation: Operation, values: dict[str, Any]) -> None:
-        """Refuses a call of a tool over several families that names one which is closed."""
+        """Refuse a call of a tool over several families if its `type` is of a disabled one."""
         chosen = values.get("type")
         if isinstance(chosen, str) and self.values(operation.name, "type", [chosen]) == []:
             raise invalid_request(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
 
     def takes(self, tool: str, argument: str) -> bool:
-        """Whether an argument of a tool means something while these families are closed."""
+        """Return True unless an argument of a tool needs a disabled family."""
         return NEEDS.get((tool, argument)) not in self.types
 
     def values(self, tool: str, argument: str, values: list[str]) -> list[str]:
-        """Those of an argument's values that name nothing closed."""
+        """Return the values of an argument that name no disabled family."""
         over_several = not toolset_of(tool) or argument == "include"
         if argument not in CHOOSES or not over_several:
             return values
@@ -128,17 +128,20 @@ class DisabledTools:
 
 
 def disabled_by(config: Config) -> DisabledTools:
-    """What these settings switch off."""
+    """Return the tools that these settings disable."""
     return DisabledTools(config.disabled_tools, config.disabled_types)
 
 
-def forwarded(
+def resolve_proxy(
     operation: Operation,
     arguments: Any,
     offered: Callable[[str], Operation | None],
     refusal: Callable[[str], MossError],
 ) -> tuple[Operation, dict[str, Any]]:
-    """The tool that a call stands for, and its arguments; refused where that is not on offer, or is itself."""
+    """Return the tool that a call of a proxy names, and its arguments.
+
+    Raise the `refusal` if `offered` does not find that tool; refuse a proxy that names a proxy.
+    """
     asked = operation.body(None, **operation.decode(arguments))
     found = offered(asked["tool"])
     if found is None:
@@ -148,17 +151,17 @@ def forwarded(
     return found, asked["arguments"]
 
 
-def _modules(tool: str) -> tuple[str, ...]:
+def _modules_of(tool: str) -> tuple[str, ...]:
     return next((family.modules for family in TOOL_GROUPS.values() if family.has(tool)), ())
 
 
-def _alias(tool: str) -> Operation | None:
+def _load_alias(tool: str) -> Operation | None:
     original = find(f"capsule_{tool[5:]}")
-    return original and _found.setdefault(tool, original.renamed(tool))
+    return original and _loaded.setdefault(tool, original.renamed(tool))
 
 
 def generated() -> str:
-    """What the table of modules must contain: one tool a line."""
+    """Return the source of `tool_modules.py`."""
     lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in every_operation()]
     return f'"""The module of every tool, as `make docs` finds them."""\n\nMODULES = {{\n{"".join(lines)}}}\n'
 

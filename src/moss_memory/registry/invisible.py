@@ -1,6 +1,6 @@
-"""Characters that a reader cannot see, or that reorder what a reader sees: found, escaped, replaced.
+"""Invisible characters and characters that reorder text: detection, escaping, replacement.
 
-They are the control characters, the code points that Unicode calls default ignorable (zero width, bidirectional
+Invisible are the control characters, the code points that Unicode calls default ignorable (zero width, bidirectional
 controls, variation selectors, the tags block, Hangul fillers), the separators of lines and paragraphs, and the
 controls of interlinear annotation. Three uses have a visible effect and stay: a carriage return before a line feed, a
 joiner after a letter of a script that needs joiners or between emoji, and the emoji variation selector after an emoji.
@@ -23,7 +23,7 @@ _BASIC = (
 )
 _INVISIBLE = f"[{_BASIC}\\U0001bca0-\\U0001bca3\\U0001d173-\\U0001d17a\\U000e0000-\\U000e0fff]"
 _VISIBLE_RUN = f"[^{_BASIC}\\U0001bca0-\\U0001d17a]*+"
-"""For a fast check, so with one range beyond the basic plane; the tags block is known by its first byte in UTF-8."""
+"""For a fast check: one range beyond the basic plane; the tags block is detected by its first byte in UTF-8."""
 _TAGS_BYTE = b"\xf3"
 _EMOJI = "\\xa9\\xae\\u203c\\u2049\\u2122\\u2139\\u2190-\\u2bff\\u3030\\u303d\\u3297\\u3299\\U0001f000-\\U0001faff"
 _JOINED = "\\u0620-\\u08ff\\u0900-\\u0dff\\u0f00-\\u109f\\u1780-\\u17b3\\u17b6-\\u17d3\\u1820-\\u18aa"
@@ -40,9 +40,9 @@ _compiled: list[Patterns] = []
 
 
 def has_invisible(text: str, data: bytes) -> bool:
-    """Return whether a text without line breaks, such as compact JSON, may have an invisible character.
+    """Return True if a text without line breaks, such as compact JSON, may have an invisible character.
 
-    `data` is the text in UTF-8. Where most of it is ASCII, that is dropped first: a pattern takes five times as long.
+    `data` is the text in UTF-8. If most of it is ASCII, that is removed first: a pattern takes five times as long.
     """
     if data.isascii():
         return b"\x7f" in data
@@ -58,19 +58,19 @@ def escape_json(text: str) -> str:
     """Return JSON in which every invisible character is an escape; it decodes to the same value."""
     if text.isascii() and "\x7f" not in text:
         return text  # JSON itself escapes the other control characters
-    return _substituted(text, lambda character: json.dumps(character)[1:-1])
+    return _substitute(text, lambda character: json.dumps(character)[1:-1])
 
 
 def escape_text(text: str) -> str:
     """Return text in which every invisible character is written as `\\u202e` or `\\U000e0041`."""
     if text.isascii() and text.isprintable():
         return text
-    return _substituted(text, _escape)
+    return _substitute(text, _escape)
 
 
 def replace_invisible(text: str) -> str:
-    """Return text in which a replacement character, one column wide, stands for every invisible one."""
-    return text if text.isascii() and text.isprintable() else _substituted(text, lambda _: "\ufffd")
+    """Return text in which every invisible character is replaced by U+FFFD, which is one column wide."""
+    return text if text.isascii() and text.isprintable() else _substitute(text, lambda _: "\ufffd")
 
 
 def _escape(character: str) -> str:
@@ -78,19 +78,19 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def _substituted(text: str, substitute: Callable[[str], str]) -> str:
+def _substitute(text: str, substitute: Callable[[str], str]) -> str:
     invisible, needed, _ = _patterns()
 
-    def shown(found: re.Match[str]) -> str:
+    def replacement(found: re.Match[str]) -> str:
         return found[0] if needed.match(text, found.start()) else substitute(found[0])
 
-    return invisible.sub(shown, text)
+    return invisible.sub(replacement, text)
 
 
 def _patterns() -> Patterns:
     """Return the patterns of an invisible character, of a needed one and of a run of visible ones.
 
-    They are compiled for the first text that is not ASCII, because start-up counts.
+    Compile them for the first text that is not ASCII, to keep the start fast.
     """
     if not _compiled:
         _compiled.append((re.compile(_INVISIBLE), re.compile(_NEEDED), re.compile(_VISIBLE_RUN)))

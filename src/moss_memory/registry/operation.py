@@ -1,10 +1,11 @@
-"""`@operation`: a typed function becomes a tool with its name, JSON Schema, decoder and documentation."""
+"""`@operation`: makes a typed function a tool with a name, a JSON Schema, a decoder and documentation."""
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest
+from moss_memory.errors import invalid_request
 from moss_memory.rows.values import DEFAULT_WORKSPACE
 
+from .decode import check_size, check_value, unknown_argument
 from .responses import TRUNCATED, Shape
 
 TYPE_CHECKING = False
@@ -12,20 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from moss_memory.errors import MossError
+
     from .responses import Field
 
     Schema = dict[str, Any]
     Body = Callable[..., dict[str, Any]]
-    LongIf = Callable[[Any], bool]
+    SlowIf = Callable[[Any], bool]
     WritesIf = Callable[[dict[str, Any]], bool]
     Translate = Callable[[MossError], MossError]
     BudgetOf = Callable[[dict[str, Any]], Any]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
     Sizes = Callable[[Any, dict[str, Any]], object]
 
-MAX_DEPTH = 64
-_INT64 = 2**63
-_PATH_CHARS = 200
 _ALLOW_SECRETS: dict[str, Schema] = {
     "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
 }
@@ -37,7 +37,7 @@ _PLAIN: dict[str, dict[str, str]] = {
 
 
 class Operation:
-    """One tool: what it is called, what it takes, what it promises, and the function that does it."""
+    """One tool: its name, its arguments, its traits and its body."""
 
     __slots__ = (
         "across",
@@ -79,7 +79,7 @@ class Operation:
         self.destructive: bool = traits["destructive"]
         self.idempotent: bool = traits["idempotent"]
         self.long: bool = traits["long"]
-        self.slow_if: LongIf | None = traits["slow_if"]
+        self.slow_if: SlowIf | None = traits["slow_if"]
         self.grows: bool = traits["grows"]
         self.listed: bool = traits["listed"]
         self.no_transaction: bool = traits["no_transaction"]
@@ -96,20 +96,21 @@ class Operation:
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
-        self.defaults: dict[str, Any] = {_public(name): value for name, value in (body.__kwdefaults__ or {}).items()}
+        self.defaults: dict[str, Any] = {
+            _public_name(name): value for name, value in (body.__kwdefaults__ or {}).items()
+        }
         self.parameters: dict[str, Schema] = _parameters(body)
         answers: Shape | dict[str, Field] = traits["answers"]
         self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
         self.budget_of: BudgetOf | None = None
         if traits["bounded"]:
-            self._bound()
+            self._add_budget()
         if self.stores:
             self.parameters |= _ALLOW_SECRETS
             self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
 
-    def _bound(self) -> None:
-        """Gives the tool the arguments of a budget, which its body gets as one `budget`; its answers tell of it."""
+    def _add_budget(self) -> None:
         from .budget import ARGUMENTS, budget_of
 
         self.parameters |= ARGUMENTS
@@ -118,7 +119,7 @@ class Operation:
         self.answers = self.answers.with_fields({"truncated": TRUNCATED})
 
     def renamed(self, name: str) -> Operation:
-        """The same tool under an older name."""
+        """Return the same tool under an alias."""
         alias = Operation.__new__(Operation)
         for slot in Operation.__slots__:
             setattr(alias, slot, getattr(self, slot))
@@ -127,7 +128,7 @@ class Operation:
         return alias
 
     def schema(self) -> Schema:
-        """The JSON Schema of the arguments, closed to unknown ones."""
+        """Return the JSON Schema of the arguments, without additional properties."""
         properties = {name: self._with_default(name, schema) for name, schema in self.parameters.items()}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
         if self.required:
@@ -136,48 +137,48 @@ class Operation:
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
         if name in _ALLOW_SECRETS:
-            return {"type": schema["type"]}  # in the list of tools every character of forty descriptions is paid for
+            return {"type": schema["type"]}  # forty descriptions would cost tokens in the list of tools
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
     def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The arguments of a Python call as tools name them: `from` is a word of Python."""
+        """Return the arguments of a Python call by their public names: `from_` is `from`, a keyword of Python."""
         if "from_" in arguments and "from" in self.parameters:
             return {"from" if name == "from_" else name: value for name, value in arguments.items()}
         return arguments
 
     def is_slow(self, arguments: Any) -> bool:
-        """Whether a call with these arguments, not yet decoded, may take seconds."""
+        """Return True if a call with these arguments, before decoding, may take seconds."""
         return self.long or (self.slow_if is not None and self.slow_if(arguments))
 
     def writes(self, values: dict[str, Any]) -> bool:
-        """Whether a call with these decoded arguments changes the store."""
+        """Return True if a call with these decoded arguments changes the store."""
         if self.writes_if is not None:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
     def single_read(self, values: dict[str, Any]) -> bool:
-        """Whether a read with these decoded arguments is one SQL statement."""
+        """Return True if a read with these decoded arguments is one SQL statement."""
         one = self.single_statement
         return one if isinstance(one, bool) else one(values)
 
     def call_in(self, tx: Any, **values: Any) -> dict[str, Any]:
-        """What it does, as a part of another tool's call; what it would store is looked through as if it were sent."""
+        """Run the body inside the call of another tool, after a scan of the arguments for credentials."""
         from moss_memory.secrets.scanner import refuse_credentials
 
         refuse_credentials(tx.config, values, tx.check_cancelled)
         return self.body(tx, **values)
 
     def decode(self, arguments: dict[str, Any], workspace: str = "") -> dict[str, Any]:
-        """The arguments checked against the schema; refuses unknown names and wrong types by path.
+        """Return the arguments checked against the schema; refuse unknown names and wrong types by path.
 
-        `workspace` is the default one of the caller, if there is one.
+        `workspace` is the caller's default workspace, or empty.
         """
         if not isinstance(arguments, dict):
             raise invalid_request(f"the arguments of `{self.name}` must be a JSON object")
-        decoded = self._checked(arguments)
+        decoded = self._decode_arguments(arguments)
         if workspace:
-            self._place(decoded, workspace)
+            self._fill_workspace(decoded, workspace)
         for name in self.required:
             if name not in decoded:
                 raise invalid_request(f"`{name}` is required by `{self.name}`; add it", path=name)
@@ -188,59 +189,61 @@ class Operation:
         return decoded
 
     def check_sizes(self, values: dict[str, Any], most: int) -> None:
-        """Refuse decoded arguments of which one is larger than a stored text may be.
+        """Refuse decoded arguments if one has more than `most` characters.
 
-        Of a list of objects each one may be that large. Arguments with a limit of their own are left to it.
+        In a list of objects the limit holds for each object. Arguments with `own_limit` are not checked.
         """
         for name, value in values.items():
-            if isinstance(value, (str, list, dict)) and not self.parameters.get(_public(name), {}).get("own_limit"):
+            if isinstance(value, (str, list, dict)) and not self.parameters.get(_public_name(name), {}).get(
+                "own_limit"
+            ):
                 if isinstance(value, list) and value and isinstance(value[0], dict):
                     for index, item in enumerate(value):
-                        _check_size(item, f"{_public(name)}[{index}]", most)
+                        check_size(item, f"{_public_name(name)}[{index}]", most)
                 else:
-                    _check_size(value, _public(name), most)
+                    check_size(value, _public_name(name), most)
 
-    def _checked(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _decode_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         decoded: dict[str, Any] = {}
         for given, value in arguments.items():
             name = self.aliases.get(given, given) if self.aliases else given
             schema = self.parameters.get(name)
             if schema is None:
-                raise _unknown(given, list(self.parameters), at="")
+                raise unknown_argument(given, list(self.parameters))
             if value is not None or schema.get("nullable"):
                 if name in decoded:
                     first = next(one for one in arguments if self.aliases.get(one, one) == name)
                     raise invalid_request(f"`{given}` and `{first}` mean the same; give one of them", path=given)
-                decoded[name] = _check(value, schema, given)
+                decoded[name] = check_value(value, schema, given)
         return decoded
 
     @property
     def in_one_workspace(self) -> bool:
-        """Whether a call always means one workspace; to other tools none means everywhere, or an id says it."""
+        """True if every call is in one workspace; other tools search all workspaces without it, or take an id."""
         return "workspace" in self.parameters and self.defaults.get("workspace", "required") is not None
 
     def place_of(self, values: dict[str, Any]) -> str | None:
-        """The only workspace in which a call with these decoded arguments writes; none where there may be others."""
+        """Return the only workspace that a call with these decoded arguments writes; None if there may be others."""
         if self.across or "workspace" not in self.parameters or "id" in values or "filters" in values:
             return None
         workspace: str | None = values.get("workspace")
         return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
 
-    def _place(self, decoded: dict[str, Any], workspace: str) -> None:
-        """Fills in the default workspace, where a call means one and beside names; never beside an id."""
+    def _fill_workspace(self, decoded: dict[str, Any], workspace: str) -> None:
+        """Set the default workspace if the call needs one or has a name; never beside an id."""
         if self.in_one_workspace:
             decoded.setdefault("workspace", workspace)
         elif "workspace" in self.parameters:
-            _place_name(decoded, workspace)
+            _set_workspace(decoded, workspace)
         for name, schema in self.parameters.items():
             if name in decoded and "workspace" in schema.get("items", schema).get("properties", ()):
                 refs = decoded[name]
                 for ref in refs if isinstance(refs, list) else [refs]:
-                    _place_name(ref, workspace)
+                    _set_workspace(ref, workspace)
 
 
-def is_semantic(default: str) -> LongIf:
-    """That a search is not by words alone, given its default `search_mode`: a model may have to be loaded."""
+def is_semantic(default: str) -> SlowIf:
+    """Return a condition: the search may load a model, given the tool's default `search_mode`."""
     return lambda arguments: isinstance(arguments, dict) and (arguments.get("search_mode") or default) != "keyword"
 
 
@@ -252,7 +255,7 @@ def operation(
     destructive: bool = False,
     idempotent: bool = False,
     long: bool = False,
-    slow_if: LongIf | None = None,
+    slow_if: SlowIf | None = None,
     grows: bool = False,
     listed: bool = True,
     recover: Recover | None = None,
@@ -268,7 +271,7 @@ def operation(
     no_transaction: bool = False,
     forwards: bool = False,
 ) -> Callable[[Body], Operation]:
-    """Makes the decorated function a tool of the same name.
+    """Make the decorated function a tool of the same name.
 
     `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
     `slow_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
@@ -315,15 +318,15 @@ def operation(
 
 
 def _parameters(body: Body) -> dict[str, Schema]:
-    """The schemas of the keyword-only parameters, found by the names in their annotations."""
+    """Return the schemas of the keyword-only parameters, resolved by the names in their annotations."""
     code = body.__code__
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     taken = [name for name in names if name != "budget"]
-    return {_public(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
+    return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
 
 
-def _public(parameter: str) -> str:
-    """The argument's name as callers write it: `from` is a word of Python, so its parameter is `from_`."""
+def _public_name(parameter: str) -> str:
+    """Return an argument's public name: `from` is a keyword of Python, so its parameter is `from_`."""
     return "from" if parameter == "from_" else parameter
 
 
@@ -334,200 +337,9 @@ def _schema_of(annotation: str, scope: dict[str, Any]) -> Schema:
     return _PLAIN.get(kind) or scope[kind]
 
 
-def _place_name(address: dict[str, Any], workspace: str) -> None:
+def _set_workspace(address: dict[str, Any], workspace: str) -> None:
     if "name" in address and "id" not in address:
         address.setdefault("workspace", workspace)
-
-
-def _check(value: Any, schema: Schema, path: str) -> Any:
-    if value is None and schema.get("nullable"):
-        return None
-    kind = schema["type"]
-    return _CHECKS[kind](value, schema, path) if isinstance(kind, str) else _check_either(value, schema, path)
-
-
-def _check_string(value: Any, schema: Schema, path: str) -> str:
-    if not isinstance(value, str):
-        raise _wrong_type(value, "string", path)
-    check_text(value, path)
-    if "enum" in schema and value not in schema["enum"]:
-        known = ", ".join(map(repr, schema["enum"]))
-        raise invalid_request(f"`{path}` is not one of {known}", path=path, allowed=schema["enum"])
-    return value
-
-
-def _check_integer(value: Any, schema: Schema, path: str) -> int:
-    number = _integer(value, path)
-    if number < schema.get("minimum", number) and (number or not schema.get("or_zero")):
-        raise invalid_request(f"`{path}` is {number}; give at least {schema['minimum']}", path=path)
-    return number
-
-
-def _check_flag(value: Any, schema: Schema, path: str) -> bool:
-    if not isinstance(value, bool):
-        raise _wrong_type(value, "boolean", path)
-    return value
-
-
-def _check_array(value: Any, schema: Schema, path: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise _wrong_type(value, "array", path)
-    items = schema["items"]
-    return [_check(item, items, f"{path}[{index}]") for index, item in enumerate(value)]
-
-
-def _check_object(value: Any, schema: Schema, path: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise _wrong_type(value, "object", path)
-    properties = schema.get("properties")
-    if properties is None:
-        if not schema.get("checked_later"):
-            check_json(value, path)
-        return value
-    decoded: dict[str, Any] = {}
-    for name, part in value.items():
-        if name not in properties:
-            raise _unknown(name, list(properties), at=path)
-        if part is not None:
-            decoded[name] = _check(part, properties[name], f"{path}.{name}")
-    for name in schema.get("required", ()):
-        if name not in decoded:
-            raise invalid_request(f"`{path}.{name}` is required; add it", path=f"{path}.{name}")
-    return decoded
-
-
-def _check_either(value: Any, schema: Schema, path: str) -> Any:
-    """A value that may be of several types: checked as the one it is of."""
-    for kind in schema["type"]:
-        if isinstance(value, _PYTHON_TYPES[kind]) and not (kind == "integer" and isinstance(value, bool)):
-            return _CHECKS[kind](value, schema, path)
-    raise _wrong_type(value, " or ".join(schema["type"]), path)
-
-
-_PYTHON_TYPES: dict[str, Any] = {"string": str, "integer": (int, float), "array": list, "object": dict}
-_CHECKS = {
-    "string": _check_string,
-    "integer": _check_integer,
-    "boolean": _check_flag,
-    "array": _check_array,
-    "object": _check_object,
-}
-
-
-def _integer(value: Any, path: str) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise _wrong_type(value, "integer", path)
-    if not -_INT64 <= value < _INT64:
-        raise invalid_request(f"`{path}` does not fit into 64 bits", path=path)
-    return value
-
-
-def check_text(value: str, path: str) -> None:
-    """Refuses what no database and no JSON text can carry: NUL and lone surrogates."""
-    found = None if value.isascii() and "\0" not in value else _find_invalid_text(value)
-    if found is not None:
-        raise invalid_request(f"`{path}` {found[1]}", path=path)
-
-
-def _check_size(value: Any, path: str, most: int) -> None:
-    """Refuse a text, or a value whose compact JSON is a text, of more than this many characters."""
-    if isinstance(value, str):
-        actual = len(value)
-    else:
-        import json
-
-        actual = len(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
-    if actual > most:
-        raise MossError(
-            "TEXT_TOO_LARGE",
-            f"`{path}` has {actual} characters; at most {most} are stored (`text_max_chars`); shorten it, or store it "
-            "in parts",
-            details={"max_chars": most, "actual_chars": actual, "path": path},
-        )
-
-
-def check_json(value: Any, path: str) -> None:
-    """Refuses what does not survive a round trip through JSON, wherever it hides in a free-form value."""
-    found = _find_invalid(value, 1)
-    if found is not None:
-        place, problem = found
-        where = (path + place)[:_PATH_CHARS]
-        # No mark around names that the caller chose: only Moss's own are said in other words.
-        raise invalid_request(f"{where if place else f'`{where}`'} {problem}", path=where)
-
-
-def _find_invalid(value: Any, depth: int) -> tuple[str, str] | None:
-    """Where below a value something is no JSON, and what; the path is put together only when there is one."""
-    if isinstance(value, (dict, list)):
-        if depth > MAX_DEPTH:
-            return "", f"is nested deeper than {MAX_DEPTH} levels"
-        return _find_invalid_inside(value, depth)
-    if isinstance(value, str):
-        return None if value.isascii() and "\0" not in value else _find_invalid_text(value)
-    if isinstance(value, float):
-        return None if value - value == 0 else ("", "is not a finite number")
-    if isinstance(value, int) or value is None:
-        return None if value is None or -_INT64 <= value < _INT64 else ("", "does not fit into 64 bits")
-    return "", f"must be JSON, not {_json_type(value)}"
-
-
-def _find_invalid_inside(value: dict[Any, Any] | list[Any], depth: int) -> tuple[str, str] | None:
-    is_object = isinstance(value, dict)
-    for key, part in value.items() if is_object else enumerate(value):  # type: ignore[union-attr]
-        if is_object and not isinstance(key, str):
-            return "", f"has a name that is no string but {_json_type(key)}"
-        found = (is_object and _find_invalid_text(str(key))) or _find_invalid(part, depth + 1)
-        if found:
-            shown = str(key)[:_PATH_CHARS].encode("utf-8", "replace").decode().replace("\0", "?")
-            return (f".{shown}" if is_object else f"[{key}]") + found[0], found[1]
-    return None
-
-
-def _find_invalid_text(value: str) -> tuple[str, str] | None:
-    if "\0" in value:
-        return "", "contains a NUL character; remove it"
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "", "contains half of a surrogate pair; send valid Unicode"
-    return None
-
-
-def _wrong_type(value: Any, expected: str, path: str) -> MossError:
-    article = "an" if expected[0] in "aio" else "a"
-    return invalid_request(f"`{path}` must be {article} {expected}, not {_json_type(value)}", path=path)
-
-
-def _json_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    for python_type, name in (
-        (str, "a string"),
-        (int, "an integer"),
-        (float, "a number"),
-        (list, "an array"),
-    ):
-        if isinstance(value, python_type):
-            return name
-    return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__}"
-
-
-def _unknown(name: Any, known: list[str], *, at: str) -> MossError:
-    shown = str(name)[:100].encode("utf-8", "replace").decode().replace("\0", "?")
-    path = f"{at}.{shown}" if at else shown
-    if not known:
-        return invalid_request(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
-    like = nearest(shown, known) or known[0]
-    return invalid_request(
-        f"unknown argument {path!r}; the nearest known one is {like!r} (known: {', '.join(known)})",
-        path=path,
-        argument=shown,
-        nearest=like,
-    )
 
 
 def _dedent(doc: str) -> str:

@@ -1,7 +1,7 @@
-"""The shapes of answers: what a tool answers, field by field, said once.
+"""The schemas of answers: each tool declares its answer once, field by field.
 
 The table of the command line, the fields in the reference, the `outputSchema` of MCP and the check of every answer
-in the tests read the same declaration. It is plain values: to declare costs a start-up next to nothing.
+in the tests use the same declaration. It has plain values only, to keep the start fast.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONG = 120
 
 
 class Field:
-    """One thing that an answer holds: its type, what it means, whether it is always there, how people see it."""
+    """One field of an answer: its type, its meaning, if it is optional, and its place in the output for people."""
 
     __slots__ = ("kind", "label", "meaning", "nullable", "of", "optional", "shown", "values")
 
@@ -42,19 +42,19 @@ class Field:
         self.kind = kind
         self.meaning = meaning
         self.of = of
-        """What is inside: the shape of an object, the field that each item of a list or map is, the alternatives."""
+        """The shape of an object, the field of each item of a list or map, or the alternatives of `either`."""
         self.values = values
         self.optional = optional
-        """Left out where there is nothing to say; what is not optional is always there."""
+        """True if the field may be absent."""
         self.nullable = nullable
         self.shown = shown
-        """Where people see it: nothing in particular, or one of these. `never`; `if_true`; the list that is the
-        `answer`; an object `opened`, as if it stood in its parent's place, or `apart`, under a heading; the `page`;
-        a `remark` put into words; one `side` of a comparison; a text at the end and `whole`."""
+        """Its place in the output for people, empty for the default: `never`; `if_true`; the list that is the
+        `answer`; an object `opened` into its parent, or `apart` under a heading; the `page`; a `remark` shown as
+        a sentence; one `side` of a comparison; a text at the end, shown `whole`."""
         self.label = label
 
     def or_absent(self) -> Field:
-        """The same, but it may be left out."""
+        """Return the same field as an optional one."""
         return Field(
             self.kind,
             self.meaning,
@@ -68,7 +68,7 @@ class Field:
 
 
 class Shape:
-    """The fields of an object, and how a list of such objects is shown as a table."""
+    """The fields of an object, and the table of a list of such objects."""
 
     __slots__ = ("fields", "is_open", "line", "name", "row", "table")
 
@@ -83,30 +83,30 @@ class Shape:
         is_open: bool = False,
     ) -> None:
         self.name = name
-        """What the reference and typed callers call it; empty for the answer of one tool alone."""
+        """Its name in the reference and in type stubs; empty if only one tool answers it."""
         self.fields = fields
         self.table = table
         self.row = row
-        """Makes the row that the columns read, where they show more than the fields themselves."""
+        """Converts an object to the row that the columns read, if they show more than its fields."""
         self.line = line
-        """Says it in a line, where it stands in a place of a table."""
+        """Converts an object to one line, for a cell of a table."""
         self.is_open = is_open
-        """Whether it may hold more than is declared: what another tool answers."""
+        """True if it may have undeclared fields: the answer of another tool."""
 
     def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> Shape:
-        """The same shape with more fields, or with some of them said anew."""
+        """Return the shape with these fields added or replaced."""
         kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
         return Shape(name, {**self.fields, **fields}, **kept)
 
     def without(self, *names: str, name: str = "") -> Shape:
-        """The same shape without some of its fields, and their columns."""
+        """Return the shape without some of its fields and their columns."""
         kept = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
         return Shape(name, kept, table=table, row=self.row, line=self.line)
 
 
 class PreserializedDict(dict[str, "Any"]):
-    """An answer that brings its compact JSON along, because it was put together from parts that were written before."""
+    """An answer with its compact JSON, made from parts that were serialized before."""
 
     __slots__ = ("json",)
 
@@ -119,7 +119,7 @@ _ANYTHING = object()
 
 
 class Column:
-    """One column of a table: what it shows, how far it may shrink, and how soon it goes when there is no room."""
+    """One column of a table: its field, its widths, and its priority if the table is too wide."""
 
     __slots__ = ("goes", "key", "least", "title", "unless", "when", "widest")
 
@@ -137,16 +137,16 @@ class Column:
         self.key = key
         self.title = title or key
         self.least = least
-        """The narrowest that it is of use; 0 when it is whole or not there at all."""
+        """The minimum width; 0 if it is never shortened."""
         self.goes = goes
-        """Its place in the order in which columns are dropped, the highest first; 0 stays."""
+        """Its rank in the order in which columns are dropped, the highest first; 0 is never dropped."""
         self.widest = widest
         self.unless = unless
-        """The value that says nothing: where every row has it, the column is left out."""
+        """The default value: if every row has it, the column is left out."""
         self.when = when
 
     def tells(self, rows: list[Row]) -> bool:
-        """Whether the column is worth its room in a table of these rows."""
+        """Return True if a table of these rows shows the column."""
         if not any(self.key in row for row in rows):
             return False
         if self.unless is not _ANYTHING:
@@ -155,7 +155,7 @@ class Column:
 
 
 def inner_shapes(shape: Shape) -> list[Shape]:
-    """The shapes of the objects that stand in the fields of one."""
+    """Return the shapes of the objects in the fields of a shape."""
     found: list[Shape] = []
     waiting = list(shape.fields.values())
     while waiting:
@@ -168,92 +168,92 @@ def inner_shapes(shape: Shape) -> list[Shape]:
 
 
 def needs_id_column(rows: list[Row]) -> bool:
-    """That a name does not lead to every row, because it has none or is deleted: the id is needed."""
+    """Return True if a row has no name or is deleted, so that only its id finds it."""
     return any(row.get("name") is None or row.get("deleted_at") is not None for row in rows)
 
 
 def text(meaning: str, **more: Any) -> Field:
-    """A text of any length."""
+    """Declare a text of any length."""
     return Field("text", meaning, **more)
 
 
 def integer(meaning: str, **more: Any) -> Field:
-    """A whole number."""
+    """Declare an integer."""
     return Field("integer", meaning, **more)
 
 
 def number(meaning: str, **more: Any) -> Field:
-    """A number with decimals."""
+    """Declare a number with decimals."""
     return Field("number", meaning, **more)
 
 
 def flag(meaning: str, **more: Any) -> Field:
-    """True or false."""
+    """Declare a boolean."""
     return Field("flag", meaning, **more)
 
 
 def choice(values: tuple[str, ...], meaning: str, **more: Any) -> Field:
-    """One of a closed set of words."""
+    """Declare one of a closed set of words."""
     return Field("choice", meaning, values=values, **more)
 
 
 def moment(meaning: str, **more: Any) -> Field:
-    """A time in seconds since 1970."""
+    """Declare a time in seconds since 1970."""
     return Field("moment", meaning, **more)
 
 
 def moment_ms(meaning: str, **more: Any) -> Field:
-    """A time in milliseconds since 1970."""
+    """Declare a time in milliseconds since 1970."""
     return Field("moment_ms", meaning, **more)
 
 
 def time_text(meaning: str, **more: Any) -> Field:
-    """A time as RFC 3339 writes it."""
+    """Declare a time in RFC 3339."""
     return Field("time", meaning, **more)
 
 
 def file_path(meaning: str, **more: Any) -> Field:
-    """The name of a file, of which the end tells most."""
+    """Declare the path of a file, which is shortened at its beginning."""
     return Field("path", meaning, **more)
 
 
 def highlighted(meaning: str, **more: Any) -> Field:
-    """A text escaped for HTML in which `<b>` marks what was found."""
+    """Declare a text escaped for HTML in which `<b>` marks the matches."""
     return Field("highlighted", meaning, **more)
 
 
 def texts(meaning: str, **more: Any) -> Field:
-    """A list of texts."""
+    """Declare a list of texts."""
     return Field("list", meaning, of=_TEXT, **more)
 
 
 def list_of(of: Shape, meaning: str, **more: Any) -> Field:
-    """A list of objects of one shape."""
+    """Declare a list of objects of one shape."""
     return Field("list", meaning, of=Field("object", "", of=of), **more)
 
 
 def object_of(of: Shape, meaning: str, **more: Any) -> Field:
-    """One object of a shape."""
+    """Declare an object of a shape."""
     return Field("object", meaning, of=of, **more)
 
 
 def map_of(of: Field, meaning: str, **more: Any) -> Field:
-    """An object whose names are data: each holds a value of the same type."""
+    """Declare an object with data as keys and values of one type."""
     return Field("map", meaning, of=of, **more)
 
 
 def free(meaning: str, **more: Any) -> Field:
-    """A JSON object of the caller's own making."""
+    """Declare a JSON object with fields of the caller."""
     return Field("free", meaning, **more)
 
 
 def anything(meaning: str, **more: Any) -> Field:
-    """Any JSON value."""
+    """Declare any JSON value."""
     return Field("any", meaning, **more)
 
 
 def either(of: tuple[Field, ...], meaning: str, **more: Any) -> Field:
-    """A value of one of several types."""
+    """Declare a value of one of several types."""
     return Field("either", meaning, of=of, **more)
 
 
@@ -278,14 +278,14 @@ PAGE = Shape(
         "total": integer("rows in all"),
     },
 )
-"""Where a page of an offset list lies."""
+"""The pagination of an offset list."""
 
 ENDED_EARLY = {
     "count": integer("rows of this page, where it ended early", optional=True),
     "next_offset": integer("where to go on then", optional=True),
 }
 PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
-"""The same of a list whose pages may end before their limit, because of their size."""
+"""The pagination of a list whose pages may end before their limit because of their size."""
 
 PAGINATION = object_of(PAGE, "where this page lies", shown="page")
 BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
@@ -295,7 +295,7 @@ SEARCH_REMARKS = {
     "relaxed": flag("nothing matched exactly, so the query was searched as a question", optional=True, shown="remark"),
     "pending": integer("how many rows are not prepared for search by meaning yet", optional=True, shown="remark"),
 }
-"""What a search says of itself, where there is something to say."""
+"""Optional remarks of a search on its own results."""
 
 FINDING = Shape(
     "Finding",
@@ -307,21 +307,21 @@ FINDING = Shape(
     },
     table=(Column("kind", least=12), Column("path", least=20, widest=0), Column("line"), Column("column")),
 )
-"""A place where something looks like a credential; the value is never told."""
+"""The place of a suspected credential, never its value."""
 
 FINDINGS = {"findings": list_of(FINDING, "what looks like a credential in it, the first 20", optional=True)}
-"""What those answer that take in what is there already: they refuse nothing."""
+"""The answer of tools that accept suspected credentials because they take in existing data."""
 
 BAD_FILE = Shape(
     "BadFile",
     {"file": file_path("the file"), "message": text("what is wrong with it")},
     table=(Column("file", least=16, widest=0), Column("message", least=20, widest=0)),
 )
-"""A file of a user's own that cannot be used."""
+"""A file of the user that cannot be used."""
 
 
 def fetch_key_of(*families: str, name: str = "FetchKey") -> Field:
-    """The `fetch_key` of rows that may have a name in one of these families."""
+    """Declare the `fetch_key` of rows that may have a name in one of these families."""
     fields = {f"moss_{family}": text("its name", optional=True, label="name") for family in families}
     fields["moss_workspace"] = text("its workspace", optional=True, label="workspace")
     fields["moss_id"] = text("its id, where it has no name", optional=True, shown="never")

@@ -1,4 +1,4 @@
-"""The families of tools: where each lives, and what of it the search finds. A new room adds its lines here."""
+"""The families of tools: their modules, and their tables in the search index. A new family is added here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ToolGroup:
-    """One family: its tools' prefix, or their names where they share none, and the modules of its room."""
+    """One family: the prefix of its tools, tools without that prefix, and its modules."""
 
     __slots__ = ("modules", "name", "prefix", "serves", "tools")
 
@@ -30,15 +30,15 @@ class ToolGroup:
         self.modules = modules
         self.tools = tools
         self.serves = serves or {}
-        """The families that those tools work for which take a `type`: they come and go with them."""
+        """The families that a tool with a `type` works on: it is disabled if all of them are."""
 
     def has(self, tool: str) -> bool:
-        """Whether a tool of this name would be of this family."""
+        """Return True if a tool of this name belongs to this family."""
         return tool.startswith(self.prefix + "_") or tool in self.tools
 
 
 class SearchSource:
-    """What the search finds of a family: rows of one table, or of one view with the same columns."""
+    """A table of a family, or a view, that is in the search index."""
 
     __slots__ = ("alive", "body", "code", "family", "has_runs", "module", "name", "show", "table", "title")
 
@@ -60,17 +60,17 @@ class SearchSource:
         self.family = family
         self.table = table
         self.title = title
-        """The column of that table whose words weigh more."""
+        """The column whose words have the higher weight."""
         self.body = body
         self.code = code
         """The low four bits of its documents' numbers in the search index."""
         self.module = module
         self.show = show
-        """The function of that module that shows its hits by row number."""
+        """The function of that module that returns its hits by row number."""
         self.alive = alive
-        """What a row must meet, beside not being deleted, to be found; `:moss_now` is the time."""
+        """A condition for rows to be found, beside not being deleted; `:moss_now` is the time."""
         self.has_runs = has_runs
-        """Whether its rows belong to workflow runs, so that a `run_id` can choose among them."""
+        """True if its rows have a `run_id` to filter by."""
 
 
 TOOL_GROUPS = {
@@ -154,7 +154,7 @@ TOOL_GROUPS = {
         ),
     )
 }
-"""By the name that `toolsets` and `disabled_types` use; the one without a name serves others or is always on."""
+"""By the name in `toolsets` and `disabled_types`; the unnamed one has the tools over several families."""
 
 SEARCH_SOURCES = {
     source.name: source
@@ -211,7 +211,7 @@ SEARCH_SOURCES = {
         ),
     )
 }
-"""What the search index holds, by the name that a hit's `type` shows."""
+"""The sources of the search index, by the `type` of their hits."""
 
 
 GROUP_OF_TYPE = {
@@ -221,19 +221,19 @@ GROUP_OF_TYPE = {
     "capsules": "capsule",
     "artifacts": "artifact",
 }
-"""The family of what an argument can name: a `type` of what there is, or what a pack is to include."""
+"""The family of each value that a `type`, `types` or `include` argument takes."""
 
 NEEDS = {("tasks_handoff", "as_capsule"): "capsule"}
-"""Arguments that reach into another family, and which."""
+"""The family that an argument of a tool needs besides its own."""
 
 CHOOSES = ("type", "types", "include")
-"""Arguments, of tools over several families, whose values name families."""
+"""Arguments whose values name families, in tools over several families."""
 
 
 def module(name: str) -> Any:
-    """A module by its full name, imported when it is first needed."""
+    """Import a module by its full name and return it."""
     try:
-        __import__(name)  # also when it is there: another thread may still be importing it, and this waits for it
+        __import__(name)  # waits if another thread is still importing it
     except OSError as error:
         raise descriptor_limit_error(error) or error from error
     return sys.modules[name]

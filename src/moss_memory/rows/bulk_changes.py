@@ -1,4 +1,4 @@
-"""Changing and purging many rows at once: what the families do in bulk, each in one statement."""
+"""Bulk changes and purges of rows, shared by the families."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ else:
     NewRole = {"type": "string", "description": '"" clears'}
 
 
-_AT_ONCE = 50
-"""So many rows are purged before others may write, if they have waited for a while."""
+_BATCH_ROWS = 50
+"""The rows that a purge deletes before it yields the lock."""
 IDS_SHOWN = 20
-"""So many ids of what would be changed a dry run names."""
+"""The maximum number of ids in the answer of a dry run."""
 
 
 def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **given: str | None) -> ListFilters:
-    """The filters of a bulk change: at least one, and no blank one, so that nothing is ever changed by mistake."""
+    """Return the filters of a bulk change; refuse a blank one, and a call without any."""
     filters = filters_from(tx, strict=True, **given)
     if not filters.named:
         raise MossError(code, f"at least one filter is needed: {backticked(given)}")
@@ -40,7 +40,7 @@ def required_filters(tx: ReadTransaction, *, code: str = "INVALID_REQUEST", **gi
 
 
 def new_labels(set_phase: str | None, set_role: str | None, set_tags: list[str] | None) -> dict[str, Any]:
-    """The columns that a bulk update sets; an empty string or list clears one, none leaves it."""
+    """Return the columns that a bulk update sets; an empty string or list clears one, None leaves it."""
     changes: dict[str, Any] = {}
     for name, value in (("phase", set_phase), ("role", set_role)):
         if value is not None:
@@ -59,22 +59,22 @@ def change_all(
     dry_run: bool,
     as_versions: bool = False,
 ) -> tuple[int, dict[str, Any]]:
-    """Sets columns of every matching row that is alive, in one statement, keeping their order.
+    """Set columns of every matching row that is not deleted, in one statement, and keep their order.
 
-    Gives how many it changed, and what the answer of a dry run says beside that, which only counts. With `as_versions`
-    every row gets its next version, and the one before is kept.
+    Return the number of rows and the further fields of a dry run's answer; a dry run only counts. With `as_versions`
+    every row gets its next version, and the previous one is stored.
     """
     table = versioned.rows.table
     alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
     tx.begin()
     values = {**filters.parameters, "now": tx.now}
     if dry_run:
-        return _counted(tx, table, alive, values)
+        return _dry_run(tx, table, alive, values)
     assignments = [f"{column} = :new_{column}" for column in changes]
     if as_versions:
         versioned.keep(tx, alive, values)
         assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
-    # A row's number among the matching ones keeps the order that the rows had before.
+    # Numbered by their previous order, which they keep.
     numbered = f"select row_id, row_number() over (order by updated_at, change_seq) as place from {table} {alive}"
     count = tx.run(
         f"update {table} set {', '.join(assignments)}, updated_at = greatest(updated_at, :now), "
@@ -95,13 +95,13 @@ DRY_RUN = {
     "dry_run": flag("true: nothing was changed", optional=True),
     "ids": texts("of a dry run: the first 20 that it would change", optional=True),
 }
-"""What a dry run answers beside the usual."""
+"""The further fields of a dry run's answer."""
 
 SCOPE = text(
     "`database` where a server keeps the store: its log, its standbys and its backups may hold the bytes for longer",
     optional=True,
 )
-"""How far something is gone that was erased."""
+"""The field with the reach of an erasure."""
 
 PURGED = {
     "purged": integer("how many were removed"),
@@ -111,11 +111,11 @@ PURGED = {
     "scope": SCOPE,
     **DRY_RUN,
 }
-"""What a purge answers."""
+"""The answer of a purge."""
 
 
-def _counted(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-    """How many rows match, and the first of them, the last changed first."""
+def _dry_run(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> tuple[int, dict[str, Any]]:
+    """Return the number of matching rows, and the ids of those changed last."""
     count: int = tx.value(f"select count(*) from {table} {where}", values)
     order = "order by updated_at desc, change_seq desc"
     ids = tx.rows(f"select id from {table} {where} {order} limit :most", {**values, "most": IDS_SHOWN})
@@ -123,12 +123,12 @@ def _counted(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]
 
 
 def is_real(values: dict[str, Any]) -> bool:
-    """Whether a call is more than a dry run."""
+    """Return True unless the call is a dry run."""
     return not values.get("dry_run")
 
 
 def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | None:
-    """The time until which something was deleted that is to be purged; none where all of it is."""
+    """Return the deletion time up to which rows are purged; None if all deleted rows are."""
     if older_than_days is not None and older_than_days < 0:
         raise invalid_request("`older_than_days` is negative; 0 means all", path="older_than_days")
     if not older_than_days:
@@ -140,13 +140,13 @@ def deleted_before(tx: ReadTransaction, older_than_days: int | None) -> int | No
 def purge(
     tx: Transaction, versioned: Versioned, filters: ListFilters, older_than_days: int | None, *, dry_run: bool
 ) -> dict[str, Any]:
-    """Removes soft-deleted rows for good, with their versions: from the table, the search index and the disk."""
+    """Delete soft-deleted rows and their versions from the table, the search index and the disk."""
     before = deleted_before(tx, older_than_days)
     if before is not None:
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
     table, where = versioned.rows.table, filters.where("deleted_at is not null")
     if dry_run:
-        count, remarks = _counted(tx, table, where, filters.parameters)
+        count, remarks = _dry_run(tx, table, where, filters.parameters)
         message = f"Would permanently delete {pluralize(count, versioned.family)}"
         return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
     answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
@@ -160,14 +160,14 @@ def purge(
 
 
 def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: ListFilters) -> bool:
-    """Deletes rows in slices, between which others may write; false when the caller has given up meanwhile."""
+    """Delete rows in batches, with the lock yielded in between; return False if the call was cancelled."""
     while True:
-        deleted = tx.run(f"delete from {chosen} order by row_id limit {_AT_ONCE})", filters.parameters)
+        deleted = tx.run(f"delete from {chosen} order by row_id limit {_BATCH_ROWS})", filters.parameters)
         answer["purged"] += deleted
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
         tx.erase_after_commit(answer, field="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
-        if deleted < _AT_ONCE:
+        if deleted < _BATCH_ROWS:
             return True
         if not tx.yield_lock():
             return False

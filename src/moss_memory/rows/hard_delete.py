@@ -1,4 +1,4 @@
-"""One thing that is taken out of the store for good: what goes with it, and how."""
+"""Hard deletion of one row with all that belongs to it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     """A table and the number of a row in it."""
 
 ERASED = "[erased]"
-"""What stands in the place of a text that was erased and whose place stays."""
+"""Replaces an erased text in a row that stays."""
 
 
 class HardDelete:
-    """What would be removed, counted before anything is; `execute` removes it."""
+    """A planned deletion with its counts; `execute` carries it out."""
 
     __slots__ = ("execute", "owners", "places", "removed", "texts")
 
@@ -34,14 +34,14 @@ class HardDelete:
         self.execute = execute
         self.removed = {"rows": rows, "versions": versions, "vectors": vectors}
         self.texts = list(dict.fromkeys(text for text in texts if text and text != ERASED))
-        """The texts that go: whatever else holds one of them quotes it."""
+        """The deleted texts: other rows that contain one of them quote it."""
         self.places = set(places)
-        """The rows that hold them now."""
+        """The rows with these texts."""
         self.owners = set(owners)
         """The plans and tasks whose hand-overs may quote them."""
 
     def combined_with(self, others: list[HardDelete]) -> HardDelete:
-        """Return this one and all of the others as one."""
+        """Return one deletion made of this one and the others."""
 
         def execute(tx: Transaction) -> None:
             for one in (self, *others):

@@ -1,4 +1,4 @@
-"""Conditions that callers set on lists and bulk changes, shared by the families."""
+"""The filters of lists and bulk changes, shared by the families."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALIVE, DELETED = "deleted_at is null", "deleted_at is not null"
 
 
 class ListFilters:
-    """Conditions as a where-list; never `(:x is null or …)`, which would forgo the indexes."""
+    """Conditions as a where-list; never `(:x is null or …)`, which would prevent the use of indexes."""
 
     __slots__ = ("conditions", "named", "parameters")
 
@@ -28,7 +28,7 @@ class ListFilters:
         self.named: list[tuple[str, str]] = []
 
     def add(self, name: str, value: str, condition: str, **parameters: Any) -> None:
-        """One more condition, with the name and value that messages show."""
+        """Add a condition, with the name and value for messages."""
         self.named.append((name, value))
         self.conditions.append(condition)
         self.parameters.update(parameters)
@@ -37,7 +37,7 @@ class ListFilters:
         return any(name == one for one, _ in self.named)
 
     def only(self, *names: str) -> ListFilters:
-        """Those of some names, with all parameters."""
+        """Return the filters of these names, with all parameters."""
         some = ListFilters()
         kept = [(named, one) for named, one in zip(self.named, self.conditions, strict=True) if named[0] in names]
         some.named, some.conditions = [named for named, _ in kept], [condition for _, condition in kept]
@@ -45,24 +45,24 @@ class ListFilters:
         return some
 
     def without(self, name: str) -> ListFilters:
-        """All but those of a name, with all parameters."""
+        """Return all filters except those of a name, with all parameters."""
         return self.only(*[one for one, _ in self.named if one != name])
 
     def where(self, *more: str) -> str:
-        """The where clause of all conditions and some more."""
+        """Return the where clause of all conditions and further ones."""
         conditions = [*self.conditions, *more]
         return "where " + " and ".join(conditions) if conditions else ""
 
     def shown(self) -> str:
-        """The filters as a message shows them."""
+        """Return the filters as text for a message."""
         return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.named)
 
 
 def with_deleted(table: str, columns: str, living: str, deleted: str, order: str) -> str:
-    """SQL for a page of living and deleted rows together, given SQL for the `row_id` of either in that order.
+    """Return SQL for a page of living and deleted rows, given SQL for the `row_id` of each in that order.
 
-    The indexes know the living: to ask for both at once would read the whole table. `:most` are as many as the pages up
-    to the end of this one hold.
+    The indexes are partial, on living rows: one query for both would read the whole table. `:most` is the number of
+    rows up to the end of this page.
     """
     both = (
         f"select row_id from ({living} limit :most) living union all select row_id from ({deleted} limit :most) deleted"
@@ -79,25 +79,25 @@ def filters_from(
     name_prefix: str | None = None,
     **labels: str | None,
 ) -> ListFilters:
-    """The filters a caller gave; `labels` are columns compared as they are. `strict` refuses a blank one."""
+    """Return the filters of a call; `labels` are columns compared for equality. `strict` refuses a blank one."""
     filters = ListFilters()
     if workspace is not None:
         filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm(workspace))
-    if tag is not None and (trimmed := _present("tag", tag, strict)):
+    if tag is not None and (trimmed := _trim("tag", tag, strict)):
         filters.add("tag", trimmed, tx.sql_json_contains("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):
-        # A space at the end is part of the prefix: without it "my " would also mean "myth".
+        # A trailing space is part of the prefix: without it "my " would also match "myth".
         space = " " if name_prefix[-1:].isspace() and name_prefix.strip() else ""
         low, high = prefix_range(normalize(name_prefix, what="name_prefix") + space)
         condition = "name_norm >= :f_prefix and name_norm < :f_prefix_end"
         filters.add("name_prefix", name_prefix, condition, f_prefix=low, f_prefix_end=high)
     for name, value in labels.items():
-        if value is not None and (trimmed := _present(name, value, strict)):
+        if value is not None and (trimmed := _trim(name, value, strict)):
             filters.add(name, trimmed, f"{name} = :f_{name}", **{f"f_{name}": trimmed})
     return filters
 
 
-def _present(name: str, value: str, strict: bool) -> str | None:
+def _trim(name: str, value: str, strict: bool) -> str | None:
     trimmed = label(value, what=name)
     if trimmed is None and strict:
         raise invalid_request(f"`{name}` is blank; give it a value or leave it out", path=name)

@@ -1,4 +1,4 @@
-"""How one row is asked for, by id or by workspace and name, in every family that has names."""
+"""Lookup of one row by id, or by workspace and name, in every family that has names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Address:
-    """What one row is asked for by: its id, or its workspace and name."""
+    """The address of one row: its id, or its workspace and name."""
 
     __slots__ = ("id", "name", "name_norm", "workspace", "workspace_norm")
 
@@ -35,18 +35,18 @@ class Address:
             self.name_norm = normalize(name, what=f"{at}name")
 
     def shown(self) -> str:
-        """The address as an error message shows it; a huge id is not repeated."""
+        """Return the address as text for a message, with a long id truncated."""
         return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
 
     def arguments(self) -> dict[str, str]:
-        """The address as a further call takes it."""
+        """Return the address as arguments of a call."""
         if self.id is not None:
             return {"id": self.id}
         return {"workspace": self.workspace or DEFAULT_WORKSPACE, "name": self.name or ""}
 
 
 def address_of(ref: dict[str, Any], index: int) -> Address:
-    """The address in one of the `items` of a call."""
+    """Return the address in one of the `items` of a call."""
     return Address(ref.get("id"), ref.get("workspace"), ref.get("name"), at=f"items[{index}].")
 
 
@@ -58,7 +58,7 @@ def _ambiguous(at: str) -> MossError:
 
 
 class AddressedRows:
-    """The rows of one table that have an id, may have a name, and are deleted softly."""
+    """The rows of a table with ids, optional names and soft deletion."""
 
     def __init__(self, table: str, columns: tuple[str, ...], *, noun: str, lists: str, lists_all: str) -> None:
         self.table = table
@@ -77,43 +77,43 @@ class AddressedRows:
         also: str = "",
         suggest: bool = True,
     ) -> Any:
-        """Every column by name of the row at an address; raises `NOT_FOUND` with the call that is best made instead.
+        """Return every column by name of the row at an address; raise `NOT_FOUND` if there is none.
 
-        `also` is a further condition, in which `:now` is the time of the call. Without `suggest` a refusal does not
-        look for the name elsewhere, which takes some milliseconds.
+        `also` is a further condition, in which `:now` is the time of the call. Without `suggest` the error does not
+        search for similar names, which takes some milliseconds.
         """
         row = self.find_or_none(tx, address, include_deleted=include_deleted, also=also)
         if row is None:
-            raise self._why_not(tx, address, also, suggest=suggest)
+            raise self._explain_missing(tx, address, also, suggest=suggest)
         return row
 
     def values(self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = "") -> Row:
-        """The same as `find`, without the names: in the order of `columns`."""
+        """Return the same as `find` as a tuple, in the order of `columns`."""
         row = self._row(tx, address, include_deleted, also)
         if row is None:
-            raise self._why_not(tx, address, also, suggest=True)
+            raise self._explain_missing(tx, address, also, suggest=True)
         return row
 
-    def _why_not(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
-        """The refusal of an address: because the row is expired, deleted, both, or not there at all."""
+    def _explain_missing(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
+        """Return the error for an address: its row has expired, was deleted, both, or does not exist."""
         if not tx.call.advice:
             return self.not_found(address)
         row = self.find_or_none(tx, address, include_deleted=True)
         if row is None:
             refusal = self.not_found(address)
             if suggest and address.id is None:
-                self._suggest(tx, address, also, refusal)
+                self._add_suggestions(tx, address, also, refusal)
             return refusal
         deleted = row["deleted_at"] is not None
         expired = self.has_expired(row, tx.now)
         why = "was deleted and has expired" if deleted and expired else "was deleted" if deleted else "has expired"
-        recovery = self._shows(address, row, deleted=deleted, expired=expired)
-        if deleted and not expired and not self._is_taken(tx, row):
+        recovery = self._fetch_call(address, row, deleted=deleted, expired=expired)
+        if deleted and not expired and not self._is_name_taken(tx, row):
             recovery = next_call(f"{self.noun}_restore", {"id": row["id"]}, f"brings the deleted {self.noun} back")
         return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
 
-    def _suggest(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
-        """Tells in the refusal of a name where else it is and which names are like it, and how to load the first."""
+    def _add_suggestions(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
+        """Add to the error the same name in other workspaces, similar names, and the call that fetches the first."""
         from .suggestions import nearest_names, same_name  # only a refusal needs it
 
         same = same_name(tx, self.table, address, also=also)
@@ -128,20 +128,20 @@ class AddressedRows:
         else:
             return
         refusal.message += f"; {said}"
-        # Who did not ask to leave out the expired ones may be told of one.
+        # Without a condition the suggestion may have expired.
         expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
         refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
 
-    def _shows(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
-        """The call that shows a row which is hidden for these reasons; a name may mean another row by then."""
+    def _fetch_call(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
+        """Return the call that fetches a deleted or expired row, by id if deleted, since its name may be reused."""
         arguments: dict[str, Any] = {"id": row["id"]} if deleted else dict(address.arguments())
         arguments |= {"include_deleted": True} if deleted else {}
         arguments |= {"include_expired": True} if expired else {}
         state = "deleted" if deleted else "expired"
         return next_call(f"{self.noun}_fetch", arguments, f"shows the {state} {self.noun}")
 
-    def _is_taken(self, tx: ReadTransaction, row: dict[str, Any]) -> bool:
-        """Whether another row has the name of this deleted one."""
+    def _is_name_taken(self, tx: ReadTransaction, row: dict[str, Any]) -> bool:
+        """Return True if another row has the name of this deleted one."""
         if row["name_raw"] is None:
             return False
         owner = self.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))
@@ -149,13 +149,13 @@ class AddressedRows:
 
     @staticmethod
     def has_expired(row: dict[str, Any], now: int) -> bool:
-        """Whether a row's time to live is over, in a family whose rows have one."""
+        """Return True if a row has a time to live and it is over."""
         return row.get("expires_at") is not None and row["expires_at"] <= now
 
     def find_or_none(
         self, tx: ReadTransaction, address: Address, *, include_deleted: bool = False, also: str = ""
     ) -> dict[str, Any] | None:
-        """The same, or none."""
+        """Return the same as `find`, or None."""
         row = self._row(tx, address, include_deleted, also)
         return None if row is None else dict(zip(self.columns, row, strict=True))
 
@@ -171,7 +171,7 @@ class AddressedRows:
         return tx.row(statement or self._statement(by_id, include_deleted, also), key)
 
     def not_found(self, address: Address) -> MossError:
-        """The refusal of an address where nothing is."""
+        """Return the error for an address without a row."""
         said = f"{self.noun} not found: {address.shown()}"
         if address.id is not None:
             why = f"lists every {self.noun} with its id, name and workspace"
@@ -182,13 +182,13 @@ class AddressedRows:
         return MossError("NOT_FOUND", said, recovery=recovery)
 
     def fetch_key(self, row: dict[str, Any]) -> dict[str, str]:
-        """What to put into a task's metadata so that another session finds this row again."""
+        """Return the reference to this row that a task's metadata can hold for another session."""
         if row["name_raw"] is None:
             return {"moss_id": row["id"]}
         return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
 
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
-        """The refusal of a name that another row has."""
+        """Return the error for a name that another row has."""
         return MossError(
             "NAME_ALREADY_EXISTS",
             f'{self._article()} {self.noun} named "{name}" already exists in workspace "{workspace}"; {what_to_do}',

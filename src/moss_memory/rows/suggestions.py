@@ -1,4 +1,4 @@
-"""Where a name that was not found is instead: the same one in other workspaces, and the names most like it."""
+"""Suggestions for a name that was not found: the same name in other workspaces, and similar names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MOST_ELSEWHERE = 5
 MOST_NEAREST = 3
 NAMES_READ = 2_000
-"""Of how many names, the newest, the nearest are sought: some milliseconds, however many there are."""
+"""The newest names among which similar ones are searched: bounds the time to some milliseconds."""
 WORKSPACES_READ = 10_000
 
 WORKSPACES = (
@@ -25,13 +25,13 @@ WORKSPACES = (
     " and {table}.workspace_norm > workspaces.workspace_norm), place + 1 from workspaces"
     " where workspaces.workspace_norm is not null and place < :workspaces_read) "
 )
-"""Every workspace of a table, each found by one step in an index that begins with it."""
+"""Every workspace of a table, each by one lookup in an index that begins with it."""
 
 _NEWEST = "order by {table}.updated_at desc, {table}.change_seq desc"
 
 
 def same_name(tx: ReadTransaction, table: str, address: Address, *, also: str = "") -> list[dict[str, str]]:
-    """The other workspaces in which that name is, newest first."""
+    """Return the rows with the same name in other workspaces, newest first."""
     alive = f"{table}.name_norm is not null and {table}.deleted_at is null"
     statement = (
         f"{WORKSPACES.format(table=table, alive=alive)}select {table}.workspace_raw, {table}.name_raw "
@@ -39,11 +39,11 @@ def same_name(tx: ReadTransaction, table: str, address: Address, *, also: str = 
         f"and {table}.name_norm = :name_norm where {alive}{_and(also)} "
         f"and workspaces.workspace_norm <> :workspace_norm {_NEWEST.format(table=table)} limit :most"
     )
-    return _found(tx, statement, address, also, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
+    return _query(tx, statement, address, also, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
 
 
 def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: str) -> list[dict[str, Any]]:
-    """The newest capsule of each other workspace that has one which the filters let through, newest first."""
+    """Return the newest capsule that matches the filters in each other workspace, newest first."""
     newest = filters.where("capsules.workspace_norm = workspaces.workspace_norm", "deleted_at is null")
     order = _NEWEST.format(table="capsules")
     statement = (
@@ -63,7 +63,7 @@ def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: 
 
 
 def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: str = "") -> list[dict[str, str]]:
-    """The names most like that one, in any workspace, its own first; none where none is like it."""
+    """Return the most similar names in all workspaces, closest first, the own workspace before others."""
     statement = (
         f"select workspace_raw, name_raw, name_norm, workspace_norm from {table} where name_norm is not null "
         f"and deleted_at is null{_and(also)} {_NEWEST.format(table=table)} limit :most"
@@ -73,13 +73,13 @@ def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: st
     for age, (workspace, name, name_norm, workspace_norm) in enumerate(
         tx.rows(statement, _parameters(tx, also, most=NAMES_READ))
     ):
-        bound = _most_apart(len(address.name_norm), len(name_norm))
+        bound = _max_distance(len(address.name_norm), len(name_norm))
         if abs(len(name_norm) - len(address.name_norm)) <= bound and 0 < (apart := distance(name_norm)) <= bound:
             ranked.append((apart, workspace_norm != address.workspace_norm, age, workspace, name))
     return [{"workspace": workspace, "name": name} for *_, workspace, name in sorted(ranked)[:MOST_NEAREST]]
 
 
-def _found(tx: ReadTransaction, sql: str, address: Address, also: str, **limits: int) -> list[dict[str, str]]:
+def _query(tx: ReadTransaction, sql: str, address: Address, also: str, **limits: int) -> list[dict[str, str]]:
     parameters = _parameters(tx, also, workspace_norm=address.workspace_norm, name_norm=address.name_norm, **limits)
     return [{"workspace": workspace, "name": name} for workspace, name in tx.rows(sql, parameters)]
 
@@ -92,15 +92,15 @@ def _and(also: str) -> str:
     return f" and {also}" if also else ""
 
 
-def _most_apart(one: int, other: int) -> int:
-    """How far names of these lengths may be apart where one is a slip of the other: a third of the longer, not all."""
+def _max_distance(one: int, other: int) -> int:
+    """Return the maximum edit distance of similar names: a third of the longer, less than the shorter."""
     return min((max(one, other) + 2) // 3, min(one, other) - 1)
 
 
 def distance_to(name: str) -> Callable[[str], int]:
-    """How many letters must be added, left out or changed to make another name of this one.
+    """Return a function that computes the edit distance of another name to this one.
 
-    All cells of a column of the usual table are one number, a bit each (Myers 1999): 10 µs where a loop takes 100.
+    All cells of a column of the matrix are the bits of one number (Myers 1999): 10 µs instead of 100 with a loop.
     """
     places: dict[str, int] = {}
     for place, letter in enumerate(name):

@@ -1,4 +1,4 @@
-"""Points in time as callers write them: ISO 8601 dates and times, compared as instants in UTC."""
+"""Times: the clock, RFC 3339 output, and ISO 8601 input converted to instants in UTC."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ DAY_US = 86_400 * SECOND_US
 
 
 def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
-    """Microseconds since the epoch; a date is its first moment, or its last, and a time without a zone is UTC."""
-    import datetime as dt  # only records deal in calendars
+    """Return microseconds since the epoch; a date is its first instant, or its last, a time without a zone is UTC."""
+    import datetime as dt  # only few calls need it
 
     found = _SHAPE.fullmatch(text.strip())
     try:
@@ -36,14 +36,14 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
 
 
 def exact_instant(text: str, *, what: str) -> str:
-    """An instant as identities compare it: with every digit of its fraction, however many there are."""
+    """Return an instant as text with every digit of its fraction, to compare identities."""
     found = _SHAPE.fullmatch(text.strip())
     rest = (found[7] or "")[6:].rstrip("0") if found else ""
     return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
 
 
-def shown_instant(us: int) -> str:
-    """An instant as RFC 3339 in UTC, with as many digits as it needs."""
+def format_instant(us: int) -> str:
+    """Return an instant as RFC 3339 in UTC, with at most six digits of fraction."""
     import datetime as dt
 
     moment = dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=us)

@@ -1,4 +1,4 @@
-"""Bringing back what was deleted softly: one row by its id or name, or all that match; shared by the families."""
+"""Undelete: restores soft-deleted rows by id, by name or by filters; shared by the families."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SKIPPED = Shape(
     table=(Column("id"), Column("code")),
 )
 _COLUMNS = ("id", "workspace_raw", "workspace_norm", "name_raw", "name_norm")
-_LAST_FIRST = "order by deleted_at desc, change_seq desc"
+_NEWEST_FIRST = "order by deleted_at desc, change_seq desc"
 
 
 def restore_filters(*fields: str) -> dict[str, Any]:
-    """The schema of a restore's `filters`: those of the family's bulk tools, and when the rows were deleted."""
+    """Return the schema of a restore's `filters`: the fields of the family's bulk tools and `deleted_after`."""
     properties: dict[str, Any] = {name: {"type": "string"} for name in fields}
     properties["deleted_after"] = {"type": "integer", "description": "seconds"}
     return {
@@ -42,7 +42,7 @@ def restore_filters(*fields: str) -> dict[str, Any]:
 
 
 def answers_of_restore(key: Field) -> dict[str, Field]:
-    """What a restore answers, of one row or of many."""
+    """Return the fields of a restore's answer, of one row or of many."""
     return {
         "restored": flag("of one: false when it was not deleted", optional=True),
         "id": text("ULID", optional=True),
@@ -62,7 +62,7 @@ def restore(
     name: str | None,
     filters: dict[str, Any] | None,
 ) -> dict[str, Any]:
-    """Brings back one deleted row, or all that match the filters; a row whose name is taken stays deleted."""
+    """Restore one deleted row, or all that match the filters; a row whose name is taken stays deleted."""
     if filters is None:
         return _restore_one(tx, versioned, Address(id, workspace, name))
     if id is not None or name is not None or workspace is not None:
@@ -74,46 +74,50 @@ def restore(
 
 
 def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dict[str, Any]:
-    row = _deleted(tx, versioned, address)
+    row = _find_deleted(tx, versioned, address)
     restored = row is not None
     if row is None:
         row = versioned.rows.find(tx, address, also=versioned.alive)
     else:
         refuse_taken_name(tx, versioned, row, "rename or delete that one first")
-        _bring_back(tx, versioned, row["id"])
+        _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
-    return answer | _found(tx, versioned, [row])
+    return answer | _findings(tx, versioned, [row])
 
 
-def _deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
-    """The deleted row at an address; of several with a name the most recently deleted one."""
+def _find_deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
+    """Return the most recently deleted row at an address, or None."""
     if address.id is not None:
         values = {"id": address.id}
     else:
         values = {"workspace_norm": address.workspace_norm, "name_norm": address.name_norm}
-    return next(_rows(tx, versioned, "where " + " and ".join([f"{key} = :{key}" for key in values]), values), None)
+    return next(
+        _stream_deleted(tx, versioned, "where " + " and ".join([f"{key} = :{key}" for key in values]), values), None
+    )
 
 
-def _rows(tx: ReadTransaction, versioned: Versioned, where: str, values: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Deleted rows, the last deleted first. What has expired is none of them: brought back, nobody would find it."""
+def _stream_deleted(
+    tx: ReadTransaction, versioned: Versioned, where: str, values: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Return the deleted rows, last deleted first, without expired ones, which would stay hidden."""
     alive = f" and {versioned.alive}" if versioned.alive else ""
     tx.begin()
     rows = tx.stream(
         f"select {', '.join(_COLUMNS)} from {versioned.rows.table} {where} and deleted_at is not null{alive}"
-        f" {_LAST_FIRST}",
+        f" {_NEWEST_FIRST}",
         {**values, "now": tx.now},
     )
     return (dict(zip(_COLUMNS, row, strict=True)) for row in rows)
 
 
 def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -> dict[str, Any]:
-    """Brings back every deleted row that matches, in their order; of several with one name the last deleted one."""
+    """Restore every deleted row that matches, in their order; of several with one name the last deleted one."""
     filters = _filters(tx, **given)
     chosen: list[dict[str, Any]] = []
     skipped: list[dict[str, str]] = []
     names: set[tuple[str, str]] = set()
-    for row in list(_rows(tx, versioned, filters.where(), filters.parameters)):
+    for row in list(_stream_deleted(tx, versioned, filters.where(), filters.parameters)):
         tx.check_cancelled()
         named = (row["workspace_norm"], row["name_norm"])
         if named in names or not is_name_available(tx, versioned, row):
@@ -123,13 +127,13 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
         if row["name_norm"] is not None:
             names.add(named)
     for row in reversed(chosen):
-        _bring_back(tx, versioned, row["id"])
+        _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    return {"restored_count": len(chosen), "skipped": skipped, **_found(tx, versioned, chosen)}
+    return {"restored_count": len(chosen), "skipped": skipped, **_findings(tx, versioned, chosen)}
 
 
-def _found(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """What looks like a credential in what was brought back."""
+def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the suspected credentials in restored rows."""
     from moss_memory.secrets.scanner import told
 
     whole = (versioned.rows.find(tx, Address(row["id"], None, None)) for row in rows)
@@ -137,7 +141,7 @@ def _found(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]
 
 
 def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> ListFilters:
-    """The filters of a bulk restore: at least one, and no blank one."""
+    """Return the filters of a bulk restore; refuse a blank one, and a call without any."""
     filters = filters_from(tx, strict=True, **given)
     if deleted_after is not None:
         filters.add("deleted_after", str(deleted_after), "deleted_at >= :f_after", f_after=deleted_after)
@@ -146,18 +150,18 @@ def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: 
     return filters
 
 
-def _bring_back(tx: Transaction, versioned: Versioned, id: str) -> None:
+def _undelete(tx: Transaction, versioned: Versioned, id: str) -> None:
     tx.run(versioned.sql["restore"], {"id": id, "now": tx.now, "change_seq": tx.next_change()})
 
 
 def refuse_taken_name(tx: Transaction, versioned: Versioned, row: dict[str, Any], what_to_do: str) -> None:
-    """Refuses to give a row its name where another has it."""
+    """Refuse a change if another row has this row's name."""
     if not is_name_available(tx, versioned, row):
         raise versioned.rows.name_taken(row["workspace_raw"], row["name_raw"], what_to_do)
 
 
 def is_name_available(tx: Transaction, versioned: Versioned, row: dict[str, Any]) -> bool:
-    """Whether a row can have its name: no other active one has it. One that has expired makes way and is deleted."""
+    """Return True if no other active row has this row's name; delete an expired row that has it."""
     if row["name_raw"] is None:
         return True
     owner = versioned.rows.find_or_none(tx, Address(None, row["workspace_raw"], row["name_raw"]))

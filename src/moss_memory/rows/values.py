@@ -1,4 +1,4 @@
-"""Names and their normal form, tags, pages, ids and times: the small values every family shares."""
+"""Names, tags, pages, ids and times."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAGS_MAX = 50
 TAG_MAX_CHARS = 100
 DEFAULT_WORKSPACE = "default"
 MOST_ROWS = 2**62
-"""More than any table holds, and few enough that some can be added in 64 bits."""
+"""More than any table has; small enough for sums in 64 bits."""
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
@@ -30,18 +30,18 @@ _LAST_CHARACTER = "\U0010ffff"
 
 
 def normalize(raw: str, *, what: str) -> str:
-    """The form in which a name or workspace is compared: NFC, stripped, lower case, single spaces."""
+    """Return the normal form of a name: NFC, stripped, lower case, single spaces."""
     return _normal_form(raw, what)
 
 
 def norm(workspace: str) -> str:
-    """A workspace as it is compared; a blank one is refused."""
+    """Return the normal form of a workspace; refuse a blank one."""
     return _normal_form(workspace, "workspace")
 
 
 @lru_cache(maxsize=1024)
 def _normal_form(raw: str, what: str) -> str:
-    # Kept, because callers ask for the same names again and again: two of them are a tenth of a fetch.
+    # Cached: calls repeat the same names, and two normalizations take a tenth of a fetch.
     if len(raw) > NAME_MAX_CHARS:
         raise invalid_request(f"`{what}` has {len(raw)} characters; at most {NAME_MAX_CHARS} are allowed", path=what)
     if raw.isascii():
@@ -63,12 +63,12 @@ def _normal_form(raw: str, what: str) -> str:
 
 
 def has_control(text: str) -> bool:
-    """Whether the text holds a C0 or C1 control character, tab and line break included."""
+    """Return True if the text has a C0 or C1 control character, including tabs and line breaks."""
     return any(character < " " or "\x7f" <= character <= "\x9f" for character in text)
 
 
 def prefix_range(prefix: str) -> tuple[str, str]:
-    """The half-open range of normalized names that begin with the prefix."""
+    """Return the half-open range of normalized names that begin with the prefix."""
     begin = prefix.rstrip(_LAST_CHARACTER)
     if not begin:
         return prefix, _LAST_CHARACTER * (NAME_MAX_CHARS + 1)
@@ -77,7 +77,7 @@ def prefix_range(prefix: str) -> tuple[str, str]:
 
 
 def label(raw: str | None, *, what: str) -> str | None:
-    """A trimmed `run_id`, `phase`, `role` or `source`; blank means none."""
+    """Return a trimmed `run_id`, `phase`, `role` or `source`; None if blank."""
     if raw is None:
         return None
     trimmed = raw.strip()
@@ -89,7 +89,7 @@ def label(raw: str | None, *, what: str) -> str | None:
 
 
 def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
-    """Tags trimmed, without duplicates, in the order given; blank ones are refused."""
+    """Return the tags trimmed and without duplicates, in their order; refuse blank ones."""
     if not raw:
         return []
     seen: dict[str, None] = {}
@@ -108,18 +108,18 @@ def clean_tags(raw: list[str] | None, *, what: str = "tags") -> list[str]:
 
 
 def tags_json(raw: list[str] | None, *, what: str = "tags") -> str | None:
-    """Cleaned tags as they are stored; none when there are none."""
+    """Return the cleaned tags as stored JSON; None if there are none."""
     tags = clean_tags(raw, what=what)
     return json.dumps(tags, ensure_ascii=False) if tags else None
 
 
 def estimate_tokens(text: str) -> int:
-    """About 1.3 tokens a word, rounded up."""
+    """Return the estimated number of tokens: 1.3 a word, rounded up."""
     return math.ceil(len(text.split()) * 1.3)
 
 
 class Page:
-    """A window on an ordered list: at least one row, at most `maximum`, from `offset` on."""
+    """One page of an ordered list: at most `maximum` rows from `offset` on."""
 
     __slots__ = ("limit", "offset")
 
@@ -133,17 +133,17 @@ class Page:
 
     @property
     def most(self) -> int:
-        """How many rows this page and those before it hold."""
+        """The number of rows up to the end of this page."""
         return min(self.offset + self.limit, MOST_ROWS)
 
     def answer(self, *, returned: int, total: int) -> dict[str, Any]:
-        """The pagination object of an offset list."""
+        """Return the pagination object of an offset list."""
         has_more = self.offset + returned < total and returned > 0
         return {"limit": self.limit, "offset": self.offset, "has_more": has_more, "total": total}
 
 
 class IdSource:
-    """Gives out ULIDs that strictly increase, also when the clock stands still or steps back."""
+    """Generates ULIDs that strictly increase, even if the clock does not."""
 
     __slots__ = ("_last", "_lock")
 
@@ -156,21 +156,21 @@ class IdSource:
         value = (now_ms << 80) | chance
         with self._lock:
             if value <= self._last:
-                # A random step, not the next number: a forked process counts on from the same last id.
+                # A random increment: a forked process continues from the same last id.
                 value = self._last + 1 + (chance >> 16)
             self._last = value
         return encode_ulid(value)
 
 
 new_id = IdSource()
-"""The process's one source of ids: two stores opened side by side never give out the same or a lower one."""
+"""Shared by all stores of the process, so that their ids never collide or decrease."""
 
 
 def encode_ulid(value: int) -> str:
-    """The 26 Crockford characters of a 128-bit number."""
+    """Return the 26 Crockford characters of a 128-bit number."""
     pairs = _PAIRS
     low, middle, high = value & _FORTY_BITS, (value >> 40) & _FORTY_BITS, value >> 80
-    # Two characters at a time: 0.8 µs where one at a time takes 3, and every write makes two ids.
+    # Two characters at a time: 0.8 µs instead of 3, and every write makes two ids.
     return (
         f"{pairs[high >> 40]}{pairs[high >> 30 & 1023]}{pairs[high >> 20 & 1023]}{pairs[high >> 10 & 1023]}"
         f"{pairs[high & 1023]}{pairs[middle >> 30]}{pairs[middle >> 20 & 1023]}{pairs[middle >> 10 & 1023]}"
@@ -178,17 +178,17 @@ def encode_ulid(value: int) -> str:
     )
 
 
-def shown_time(ms: int) -> str:
-    """A time as RFC 3339 in UTC, to the millisecond."""
+def format_time(ms: int) -> str:
+    """Return a time as RFC 3339 in UTC, to the millisecond."""
     moment = time.gmtime(ms // 1000)
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', moment)}.{ms % 1000:03d}Z"
 
 
 def wall_clock_ms() -> int:
-    """Milliseconds since the epoch, by the wall clock."""
+    """Return milliseconds since the epoch by the wall clock."""
     return time.time_ns() // 1_000_000
 
 
 def pluralize(count: int, noun: str) -> str:
-    """A number with its noun: `1 capsule`, `3 capsules`."""
+    """Return a number with its noun: `1 capsule`, `3 capsules`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,4 +1,4 @@
-"""Versions: what a row held before it was changed, kept in one table for every family that has them."""
+"""Row history: the earlier versions of rows, in one table for all families that have them."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from .lookup import AddressedRows
 
 _CONTENT = ("title", "source", "kind", "data_json", "text", "tags_json", "run_id", "phase", "role")
-"""The columns of `versions` that hold what was there; a family fills those that its rows have."""
+"""The content columns of `versions`; a family fills those that its rows have."""
 
 _HEAD = ("version", "at", "tool", "chars", "erased", "workspace_raw", "name_raw")
 _DAY_S = 86_400
 
 PAST = {"current_version": integer("the present version, where `version` or `as_of` was given", optional=True)}
-"""What a fetch answers beside the row where a version or a time was asked for."""
+"""The further fields of a fetch of a version or a time."""
 
 
 class Versioned:
-    """The rows of one family with their versions: the present one in its own table, the earlier ones in `versions`."""
+    """The rows of one family with their versions: the current one in its own table, the earlier ones in `versions`."""
 
     __slots__ = (
         "_keep", "_of_row", "_read", "_trim", "alive", "columns", "family", "measured", "rows", "sql", "unversioned",
@@ -48,15 +48,15 @@ class Versioned:
         self.rows = rows
         self.family = rows.noun
         self.columns = columns
-        """The columns of the table that a version is made of, each with its column of `versions`."""
+        """The versioned columns of the table, each with its column of `versions`."""
         self.measured = measured
-        """The columns that are reckoned from those."""
+        """Computes further columns from the versioned ones."""
         self.sql = sql
-        """The room's statements; `change`, `rename`, `restore` and `soft_delete` are of use here."""
+        """The family's statements; used here are `change`, `rename`, `restore` and `soft_delete`."""
         self.unversioned = unversioned
-        """Columns that also change without a version, so that none is said to have changed them."""
+        """Columns that also change without a new version; diffs of versions leave them out."""
         self.alive = alive
-        """What a row must meet, beside not being deleted, to be changed; `:now` is the time."""
+        """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
         kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
         self._keep = (
             "insert into versions (family, subject, version, at, tool, superseded_at, workspace_raw, name_raw, chars,"
@@ -74,7 +74,7 @@ class Versioned:
         )
 
     def everything(self, tx: ReadTransaction) -> Iterator[tuple[str, int, dict[str, Any]]]:
-        """Every earlier version of every row: the row's id, the number, and what it holds."""
+        """Yield every earlier version of every row: the row's id, the version and the content."""
         columns = ", ".join([f"v.{name}" for name in self.columns.values()])
         rows = tx.stream(
             f"select t.id, v.version, {columns} from versions as v join {self.rows.table} as t on t.row_id = v.subject"
@@ -85,15 +85,15 @@ class Versioned:
             yield row, number, dict(zip(self.columns, values, strict=True))
 
     def findings(self, row: dict[str, Any]) -> list[dict[str, Any]]:
-        """What looks like a credential in a row."""
-        from moss_memory.secrets.scanner import findings_in  # only what brings old content back needs it
+        """Return the suspected credentials in a row."""
+        from moss_memory.secrets.scanner import findings_in  # only few calls need it
 
         return findings_in(self.content(row), f"{self.rows.table}/{row['id']}")
 
     def keep(self, tx: Transaction, where: str, parameters: dict[str, Any]) -> None:
-        """Keeps what the rows hold that are about to get their next version, and lets go of what is too old.
+        """Store the current content of rows before they change, and delete versions that are too old.
 
-        To keep a version twice is to keep it once: an import tries many rows together before it takes them singly.
+        Storing a version twice has no effect: an import tries many rows together before it writes them one by one.
         """
         values = {**parameters, "moss_now": tx.now}
         tx.run(self._keep.format(where=where), values)
@@ -102,26 +102,26 @@ class Versioned:
         tx.run(self._trim.format(where=where), values)
 
     def change(self, tx: Transaction, row: dict[str, Any], statement: str = "change") -> None:
-        """Writes the next version of the row that a call is about, which holds its new content already."""
+        """Write the next version of the row of a call, which already has its new content."""
         self.write(tx, row, self.sql[statement])
         row["version"] += 1
         tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
 
     def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
-        """Writes the next version of a row and keeps the one that was there."""
+        """Write the next version of a row and store the previous one."""
         self.keep(tx, "where id = :id", {"id": row["id"]})
         tx.run(statement, {**row, "now": tx.now, "tool": tx.tool, "change_seq": tx.next_change()})
 
     def read(self, tx: ReadTransaction, row: dict[str, Any], *, most: int, skip: int = 0) -> list[dict[str, Any]]:
-        """So many earlier versions of a row, newest first: when and how each was written, and what it held."""
+        """Return at most `most` earlier versions of a row, newest first."""
         rows = tx.rows(
             f"{self._read} order by version desc limit :moss_most offset :moss_skip",
             {"id": row["id"], "moss_most": most, "moss_skip": skip},
         )
-        return [self._named(values) for values in rows]
+        return [self._to_dict(values) for values in rows]
 
     def present(self, row: dict[str, Any]) -> dict[str, Any]:
-        """The present version of a row in the form of an earlier one."""
+        """Return the current version of a row in the form of an earlier one."""
         content = self.content(row)
         chars = sum(size or 0 for name, size in self.measured(content).items() if name.endswith("_chars"))
         head = {"version": row["version"], "at": row["version_at"], "tool": row["version_tool"], "chars": chars}
@@ -129,18 +129,18 @@ class Versioned:
         return {**head, "erased": 0, **names, **content}
 
     def content(self, row: dict[str, Any]) -> dict[str, Any]:
-        """What of a row a version is made of."""
+        """Return the versioned columns of a row."""
         return {column: row[column] for column in self.columns}
 
     def count(self, tx: ReadTransaction, row: dict[str, Any]) -> int:
-        """How many earlier versions of a row there are."""
+        """Return the number of earlier versions of a row."""
         found: int = tx.value(f"select count(*) from versions where {self._of_row}", {"id": row["id"]})
         return found
 
     def at(self, tx: ReadTransaction, row: dict[str, Any], *, version: int | None, as_of: int | None) -> dict[str, Any]:
-        """The row as it was in a version, or in the one that was current at a time; `NOT_FOUND` where there is none.
+        """Return the row in a version, or in the version current at a time; raise `NOT_FOUND` if there is none.
 
-        Its names and its time to live are those of now.
+        Its names and its time to live are the current ones.
         """
         if version is None:
             if as_of is None or row["version_at"] <= as_of:
@@ -151,23 +151,23 @@ class Versioned:
         else:
             chosen, values = "version = :version", {"id": row["id"], "version": version}
         found = tx.row(f"{self._read} and {chosen} order by version desc limit 1", values)
-        old = None if found is None else self._named(found)
+        old = None if found is None else self._to_dict(found)
         if old is None or old["erased"]:
-            raise self._not_kept(tx, row, version, erased=old is not None)
+            raise self._version_not_found(tx, row, version, erased=old is not None)
         content = self.content(old)
         return {**row, **content, **self.measured(content), "version": old["version"], "updated_at": old["at"]}
 
     def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> HardDelete:
-        """The row itself for good, with every version of it."""
+        """Return the deletion of a row with all of its versions."""
         number: int = tx.value(f"select row_id from {self.rows.table} where id = :id", {"id": row["id"]})
 
-        def carry_out(tx: Transaction) -> None:
+        def execute(tx: Transaction) -> None:
             tx.run(f"delete from {self.rows.table} where row_id = :row_id", {"row_id": number})
 
         earlier = list(tx.stream(f"select row_id, title, text from versions where {self._of_row}", {"id": row["id"]}))
         texts = [self.content(row).get(own) for own, there in self.columns.items() if there in ("title", "text")]
         return HardDelete(
-            carry_out,
+            execute,
             rows=1,
             versions=len(earlier),
             vectors=tx.vectors_of(self.family, [number]),
@@ -176,7 +176,7 @@ class Versioned:
         )
 
     def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> HardDelete:
-        """What one earlier version held; that there was one stays known."""
+        """Return the erasure of one earlier version's content; its entry in the history stays."""
         if version == row["version"]:
             raise invalid_request(
                 f"`version` {version} is the present one and cannot be erased alone; change the {self.family} first, "
@@ -187,15 +187,17 @@ class Versioned:
         emptied = ", ".join([f"{column} = null" for column in (*_CONTENT, "name_raw")])
         statement = f"update versions set {emptied}, chars = 0, erased = 1 where {self._of_row} and version = :version"
 
-        def carry_out(tx: Transaction) -> None:
+        def execute(tx: Transaction) -> None:
             tx.run(statement, {"id": row["id"], "version": version})
 
-        return HardDelete(carry_out, versions=1)
+        return HardDelete(execute, versions=1)
 
-    def _named(self, values: tuple[Any, ...]) -> dict[str, Any]:
+    def _to_dict(self, values: tuple[Any, ...]) -> dict[str, Any]:
         return dict(zip((*_HEAD, *self.columns), values, strict=True))
 
-    def _not_kept(self, tx: ReadTransaction, row: dict[str, Any], version: int | None, *, erased: bool) -> MossError:
+    def _version_not_found(
+        self, tx: ReadTransaction, row: dict[str, Any], version: int | None, *, erased: bool
+    ) -> MossError:
         found = tx.value(f"select min(version) from versions where {self._of_row}", {"id": row["id"]})
         oldest = row["version"] if found is None else found
         asked = "version of that time" if version is None else f"version {version}"
@@ -210,13 +212,13 @@ class Versioned:
 
 
 def refuse_another_version(versioned: Versioned, row: dict[str, Any], expected: int | None) -> None:
-    """Refuses a change that was made for another version of a row than the present one."""
+    """Refuse a change made for another version of a row than the current one."""
     if expected is not None and row["version"] != expected:
         raise other_version(versioned, row, expected)
 
 
 def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> MossError:
-    """The refusal of a change that was made for another version of a row than the present one."""
+    """Return the error for a change made for another version of a row than the current one."""
     actual, family = row["version"], versioned.family
     address = (
         Address(None, row["workspace_raw"], row["name_raw"]) if row["name_raw"] else Address(row["id"], None, None)
@@ -231,19 +233,19 @@ def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> M
 
 
 def is_now(values: dict[str, Any]) -> bool:
-    """Whether a call asks for the present version, which one statement reads."""
+    """Return True if a call fetches the current version, which one statement reads."""
     return values.get("version") is None and values.get("as_of") is None
 
 
 def time_asked(version: int | None, as_of: int | str | None) -> int | None:
-    """The time that a caller gives in seconds or as ISO 8601, in seconds; refused beside a version."""
+    """Return the time of `as_of`, seconds or ISO 8601, in seconds; refuse it beside a version."""
     if version is not None and as_of is not None:
         raise invalid_request("`version` and `as_of` both choose a version; give one of them", path="as_of")
     if as_of is None or isinstance(as_of, int):
         return as_of
     digits = as_of.strip()
     if 8 < len(digits) < 16 and digits.isascii() and digits.isdigit():
-        return int(digits)  # seconds, as a command line gives them; eight digits would be a date
+        return int(digits)  # seconds from the command line; eight digits would be a date
     from .times import instant_us
 
     return instant_us(as_of, what="as_of", end_of_day=True) // 1_000_000

@@ -13,7 +13,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import ARGUMENTS
-from moss_memory.registry.operation import check_json, check_text
+from moss_memory.registry.decode import check_json, check_text
 from moss_memory.rows.values import norm
 
 from .queries import load_queries

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.registry.operation import check_json, check_text
+from moss_memory.registry.decode import check_json, check_text
 from moss_memory.rows.values import normalize
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
-from moss_memory.rows.values import shown_time
+from moss_memory.rows.values import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def clock(seconds: float) -> str:
 
 def iso(seconds: float) -> str:
     """A time as programs read it."""
-    return shown_time(int(seconds * 1000))
+    return format_time(int(seconds * 1000))
 
 
 def day_of(seconds: float) -> str:

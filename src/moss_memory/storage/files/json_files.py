@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from moss_memory.registry.operation import check_json
+from moss_memory.registry.decode import check_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

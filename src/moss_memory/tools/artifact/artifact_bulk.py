@@ -1,4 +1,4 @@
-"""Changing many artifacts at once, always by at least one filter; expired ones are left alone."""
+"""Bulk changes of artifacts that have not expired, by at least one filter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from moss_memory.rows.bulk_changes import (
 from moss_memory.rows.list_filters import ListFilters, filters_from
 
 from .artifact_rows import versioned
-from .artifact_tools import Kind, checked_kind, lifetime, sweep_expired
+from .artifact_tools import Kind, lifetime, normalize_kind, sweep_expired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ else:
     NewTtlSeconds = {"type": "integer", "minimum": 1, "nullable": True, "description": "from now on; null clears"}
 
 UNCHANGED = 0
-"""Stands for a time to live that was not given; null means to clear it."""
+"""The default of a time to live; null clears it."""
 
 
 @operation(
@@ -126,5 +126,5 @@ def artifact_purge(
 
 def _filters(tx: Transaction, *, kind: str | None, **given: str | None) -> ListFilters:
     if kind is not None:
-        checked_kind(kind)
+        normalize_kind(kind)
     return required_filters(tx, code="FILTER_REQUIRED", kind=kind, **given)

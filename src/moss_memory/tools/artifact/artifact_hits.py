@@ -1,4 +1,4 @@
-"""What `moss_search` shows of artifacts."""
+"""Search hits of artifacts for `moss_search`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _COLUMNS = ("row_id", "id", "workspace_raw", "name_raw", "kind", "text", "run_id
 
 
 def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Artifacts by row number: how to fetch them, their title and their text."""
+    """Return the documents of artifacts by row number: address, title and text."""
     if not row_ids:
         return {}
     chosen = tx.sql_in("row_id", "row_ids")

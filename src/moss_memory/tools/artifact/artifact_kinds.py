@@ -1,11 +1,12 @@
-"""The kinds of artifacts that have a JSON Schema: the built-in ones and those a user adds as files."""
+"""The kinds of artifacts with a JSON Schema: the built-in ones and the files of the user."""
 
 from __future__ import annotations
 
 import os
 
 from moss_memory.errors import MossError, invalid_request, next_call
-from moss_memory.registry.operation import check_json, operation
+from moss_memory.registry.decode import check_json
+from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "kinds")
 NEEDS_TEXT = "x-needs-text"
-"""The keyword of a kind's schema that says that its artifacts need a text."""
+"""The keyword in the schema of a kind whose artifacts need a text."""
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
 _KIND = Shape(
@@ -56,7 +57,7 @@ def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
 
 
 def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, str]]]:
-    """Every kind with its schema by name, a user's before a built-in one, and the files that are no schema."""
+    """Return every kind with its schema by name, the user's over the built-in one, and the files that are no schema."""
     kinds: dict[str, dict[str, Any]] = {}
     problems: list[dict[str, str]] = []
     for folder, source in ((_BUILT_IN, "built-in"), (os.path.join(home, "kinds"), "user")):
@@ -75,9 +76,9 @@ def known_kinds(home: str) -> tuple[dict[str, dict[str, Any]], list[dict[str, st
 
 
 def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None, *, required: bool) -> None:
-    """Checks data against its kind's schema, and that a text is there where the kind is composed for models.
+    """Refuse data that its kind's schema does not allow, or that lacks a text which the kind needs.
 
-    A kind without a schema is refused only when the check was asked for.
+    Refuse a kind without a schema only if `required`.
     """
     kinds, problems = known_kinds(home)
     broken = next((one for one in problems if os.path.basename(one["file"]) == f"{kind}.json"), None)
@@ -107,9 +108,9 @@ def refuse_invalid(home: str, kind: str, data: dict[str, Any], text: str | None,
 
 
 def _violations(schema: dict[str, Any], data: dict[str, Any]) -> list[dict[str, str]]:
-    """Every place where the data breaks the schema, by its path in the data."""
+    """Return all violations of the schema with their paths in the data."""
     import jsonschema
-    from referencing.jsonschema import EMPTY_REGISTRY  # it fetches nothing: a reference to elsewhere is refused
+    from referencing.jsonschema import EMPTY_REGISTRY  # no remote references
 
     try:
         dialect = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)

@@ -1,4 +1,4 @@
-"""What artifact tools answer: an artifact, whole and in lists."""
+"""Responses of the artifact tools."""
 
 from __future__ import annotations
 

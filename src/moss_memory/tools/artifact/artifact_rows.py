@@ -1,4 +1,4 @@
-"""The columns of an artifact, and how its row is shown."""
+"""The columns of an artifact, and its row as a response."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLUMNS = (
     "role", "tags_json", "data_chars", "text_chars", "version", "ttl_seconds", "expires_at", "created_at", "updated_at",
     "deleted_at", "version_at", "version_tool",
 )  # fmt: skip
-"""In the order in which callers see them; what they do not see stands last."""
+"""In the order of the response; columns that are not in it come last."""
 _SHOWN = tuple(column.removesuffix("_raw").removesuffix("_json") for column in COLUMNS[:-2])
 _UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool")
 LIST_COLUMNS = tuple(column for column in COLUMNS if column not in _UNLISTED)
@@ -30,10 +30,10 @@ EXPECTED = (
     "where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
     f" and {UNEXPIRED} and version = :expected_version"
 )
-"""Which row a conditional update changes."""
+"""The condition of a versioned update."""
 
 decode = json.JSONDecoder().raw_decode
-"""Reads what Moss itself wrote: no blanks around it to look for."""
+"""Parses stored JSON, which has no whitespace around it."""
 
 list_columns = ", ".join(LIST_COLUMNS)
 sql = load_queries(__file__)
@@ -41,7 +41,7 @@ artifacts = AddressedRows("artifacts", COLUMNS, noun="artifact", lists="artifact
 
 
 def measured(data_json: str, text: str | None) -> dict[str, Any]:
-    """The content of an artifact with its measures."""
+    """Return the content columns of an artifact with their sizes."""
     text_chars = None if text is None else len(text)
     return {"data_json": data_json, "text": text, "data_chars": len(data_json), "text_chars": text_chars}
 
@@ -61,12 +61,12 @@ versioned = Versioned(
 
 
 def shown(row: dict[str, Any]) -> dict[str, Any]:
-    """A whole artifact as callers see it; what it does not have is null, so that it can be sent back as it came."""
+    """Return an artifact as a response, with null for absent fields, so that it can be stored again as it is."""
     return shown_values([row[column] for column in COLUMNS])
 
 
 def shown_values(values: Sequence[Any]) -> dict[str, Any]:
-    """The same of the values of all columns: what is fetched most is not named twice."""
+    """Return the same from the values of all columns, which saves a dict in the most frequent call."""
     item = dict(zip(_SHOWN, values, strict=False))
     item["data"] = decode(item["data"])[0]
     item["tags"] = json.loads(item["tags"]) if item["tags"] else []
@@ -74,7 +74,7 @@ def shown_values(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | None:
-    """What a program needs of the artifact that it keeps under a name, or none; one statement."""
+    """Return data, time to live and times of a named artifact by one statement, or None."""
     address = {"workspace": norm(workspace), "name": normalize(name, what="name"), "now": tx.now}
     row = tx.row(sql["kept"], address)
     if row is None:
@@ -85,7 +85,7 @@ def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | 
 
 
 def listed(values: Row) -> dict[str, Any]:
-    """A row of `list_columns` as lists show it: with its data, never its text."""
+    """Return a row of `list_columns` as an item of a list, with its data and without its text."""
     row = dict(zip(LIST_COLUMNS, values, strict=True))
     item = {
         "id": row["id"],

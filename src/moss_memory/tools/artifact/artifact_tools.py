@@ -1,4 +1,4 @@
-"""Artifacts: store with versions and a time to live, fetch, list, compose, touch, delete."""
+"""Artifacts: store with versions and a time to live, fetch, list, compose, touch, delete, restore."""
 
 from __future__ import annotations
 
@@ -165,15 +165,15 @@ def artifact_store(
     Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
     """
     if validate or tx.config.artifact_validate:
-        from .artifact_kinds import refuse_invalid  # the schema library is not worth its import to other calls
+        from .artifact_kinds import refuse_invalid  # imports the schema library
 
-        refuse_invalid(tx.config.home, checked_kind(kind), data, text, required=validate)
+        refuse_invalid(tx.config.home, normalize_kind(kind), data, text, required=validate)
     row = {
         "workspace_raw": workspace,
         "workspace_norm": norm(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize(name, what="name"),
-        "kind": checked_kind(kind),
+        "kind": normalize_kind(kind),
         **_content(data, text),
         "run_id": label(run_id, what="run_id"),
         "phase": label(phase, what="phase"),
@@ -225,7 +225,7 @@ def artifact_list(
     """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
     page = Page(limit, offset, maximum=100)
     if kind is not None:
-        checked_kind(kind)
+        normalize_kind(kind)
     filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
     sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
     limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.most + 1}
@@ -379,8 +379,8 @@ def artifact_touch(
     return {"id": row["id"], **lives, "version": row["version"]}
 
 
-def checked_kind(raw: str) -> str:
-    """A kind without blanks around it; a blank one is refused."""
+def normalize_kind(raw: str) -> str:
+    """Return a kind without whitespace around it; refuse a blank one."""
     kind = label(raw, what="kind")
     if kind is None:
         raise invalid_request("`kind` is blank; name the type of the data", path="kind")
@@ -388,7 +388,7 @@ def checked_kind(raw: str) -> str:
 
 
 def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_seconds") -> dict[str, int | None]:
-    """The time to live, and when it ends."""
+    """Return the columns of a time to live."""
     if ttl_seconds is None:
         return {"ttl_seconds": None, "expires_at": None}
     if ttl_seconds > TTL_MAX_S:
@@ -398,7 +398,7 @@ def lifetime(tx: Transaction, ttl_seconds: int | None, *, what: str = "ttl_secon
 
 
 def sweep_expired(tx: Transaction) -> None:
-    """At most every five minutes makes a batch of expired artifacts deleted ones; never fails the write it rides on."""
+    """Soft-delete a batch of expired artifacts, at most every five minutes; never fail the write that it is part of."""
     last = tx.value(sql["last_sweep"])
     if last is None or not 0 <= tx.now - last < SWEEP_EVERY_S:
         tx.try_run(sql["sweep"], {"now": tx.now, "change": tx.next_change(), "most": SWEEP_ROWS})
@@ -407,7 +407,6 @@ def sweep_expired(tx: Transaction) -> None:
 
 
 def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
-    """The content with its measures, once it has passed the limits."""
     return measured(_check_sizes(data, text), text)
 
 
@@ -430,7 +429,7 @@ def _check_limit(what: str, code: str, actual: int, limit: int) -> None:
 
 
 def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[str, Any]:
-    """A new artifact, or the next version of the one that has the name."""
+    """Insert an artifact, or write the next version of the one with its name."""
     named = None if row["name_norm"] is None else tx.row(sql["named"], row)
     if named is not None:
         old_id, expires_at, version = named
@@ -443,11 +442,11 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             return _update_versioned(tx, row, version)
     row["id"] = tx.new_id()
     tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
-    return _stored(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
+    return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
 
 
 def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: int) -> dict[str, Any]:
-    """The next version of a named artifact; only when nothing changed is the reason looked up."""
+    """Write the next version of a named artifact; if no row was changed, raise the reason."""
     if row["name_norm"] is None:
         raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
     update = {**row, "tool": tx.tool, "change_seq": tx.next_change(), "expected_version": expected_version}
@@ -455,12 +454,12 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:
         same_id, workspace, name, version = changed
-        return _stored(same_id, workspace, name, row["kind"], version)
+        return _response(same_id, workspace, name, row["kind"], version)
     found = artifacts.find(tx, Address(None, row["workspace_raw"], row["name_raw"]), also=UNEXPIRED)
     raise other_version(versioned, found, expected_version)
 
 
-def _stored(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
+def _response(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
     return {"id": id, "workspace": workspace, "name": name, "kind": kind, "version": version}
 
 
@@ -476,7 +475,7 @@ def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
 
 def _heading(row: dict[str, Any]) -> str:
     role = f": {row['role']}" if row["role"] else ""
-    # On one line: a kind or role with line breaks could forge headers.
+    # On one line: a kind or role with line breaks could inject headers.
     return " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
 
 

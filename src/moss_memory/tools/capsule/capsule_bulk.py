@@ -1,4 +1,4 @@
-"""Changing many capsules at once, always by at least one filter."""
+"""Bulk changes of capsules, by at least one filter."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ def capsule_bulk_update(
     if not changes:
         raise invalid_request("nothing to set; give `set_phase`, `set_role` or `set_tags`")
     updated, remarks = change_all(tx, versioned, filters, changes, dry_run=dry_run, as_versions=True)
-    said = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
-    said += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
+    settings = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
+    settings += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
     verb = "Would update" if dry_run else "Updated"
-    message = f"{verb} {pluralize(updated, 'capsule')} matching {filters.shown()}; set {', '.join(said)}"
+    message = f"{verb} {pluralize(updated, 'capsule')} matching {filters.shown()}; set {', '.join(settings)}"
     return {"updated": updated, "message": message, **remarks}

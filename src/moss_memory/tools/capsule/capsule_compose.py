@@ -1,4 +1,4 @@
-"""Capsules put together: content appended to a section, several capsules in one bundle."""
+"""Append to a section of a capsule, and compose capsules into a bundle."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def capsule_append(
         raise invalid_request("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
-    target = _section(row["capsule_text"], section)
+    target = _find_section(row["capsule_text"], section)
     text, replaced = markdown.append_to(row["capsule_text"], target, content)
     check_size(tx, text)
     row |= measured(text)
@@ -150,7 +150,7 @@ def capsule_compose(
         raise invalid_request("`store_as` needs the markdown format; JSON has no section headers", path="store_as")
     if sections is not None and not any(title.strip() for title in sections):
         raise invalid_request("`sections` is empty; name at least one header or leave it out", path="sections")
-    parts, missing = _parts(tx, items, sections)
+    parts, missing = _collect_parts(tx, items, sections)
     if format == "json":
         size = sum(part["chars"] for part in parts)
         answer: dict[str, Any] = {"parts": parts, "bundle_chars": size, "parts_count": len(parts)}
@@ -166,12 +166,12 @@ def capsule_compose(
             raise invalid_request(
                 "no capsule holds any of the wanted sections; there is nothing to store", path="sections"
             )
-        answer["stored"] = _stored(tx, {"capsule_text": answer["bundle_text"], **store_as})
+        answer["stored"] = _store_bundle(tx, {"capsule_text": answer["bundle_text"], **store_as})
     return answer
 
 
-def _stored(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The bundle as a capsule; one that lacks sections is better stored as a text of its own, with them."""
+def _store_bundle(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
+    """Store the bundle as a capsule; if it lacks sections, propose to store its text with them added."""
     try:
         return capsule_store.call_in(tx, **arguments)
     except MossError as error:
@@ -190,8 +190,8 @@ def _check_bundle_size(tx: Transaction, size: int) -> None:
         )
 
 
-def _section(text: str, title: str) -> markdown.Section:
-    """The first section with that header; a refusal lists the headers there are."""
+def _find_section(text: str, title: str) -> markdown.Section:
+    """Return the first section with this header; refuse an unknown one with the list of headers."""
     if not title.strip():
         raise invalid_request("`section` is blank; give the header of a section", path="section")
     found = markdown.parse(text)
@@ -208,10 +208,10 @@ def _section(text: str, title: str) -> markdown.Section:
     )
 
 
-def _parts(
+def _collect_parts(
     tx: Transaction, items: list[dict[str, Any]], sections: list[str] | None
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The parts of a bundle, and those capsules that hold none of the wanted sections."""
+    """Return the parts of a bundle, and the capsules that have none of the wanted sections."""
     parts, missing = [], []
     for index, ref in enumerate(items):
         tx.check_cancelled()
@@ -220,7 +220,7 @@ def _parts(
         part = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
         if row["name_raw"] is not None:
             part["name"] = row["name_raw"]
-        # On one line: a title with line breaks could forge sections.
+        # On one line: a title with line breaks could inject sections.
         part["display_name"] = " ".join((row["title"] or row["name_raw"] or row["id"]).split())
         if text is None:
             missing.append(part)

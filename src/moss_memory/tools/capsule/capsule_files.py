@@ -1,4 +1,4 @@
-"""Capsules in and out of files, and for good out of the store."""
+"""Export, import and purge of capsules."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ else:
     ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
 
 FORMAT_VERSION = "1.0"
-_TOLD_EVERY = 200
+_BATCH_LINES = 200
 _PROBLEM = Shape(
     "ImportProblem",
     {
@@ -108,12 +108,12 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         content = file.read()
     finally:
         file.close()
-    # Nobody waits until here: all that can be judged without the store is judged before its first statement.
+    # The write lock is not taken yet: check everything that needs no store before the first statement.
     lines, wrong = check_lines(tx, parse_lines(tx, content))
     found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled))
     importer = Importer(tx, mode)
-    for start in range(0, len(lines), _TOLD_EVERY):
-        importer.take(lines[start : start + _TOLD_EVERY])
+    for start in range(0, len(lines), _BATCH_LINES):
+        importer.take(lines[start : start + _BATCH_LINES])
         tx.progress(start, len(lines))
     tx.check_cancelled()
     importer.refuse_collisions()
@@ -144,47 +144,47 @@ def capsule_purge(
 def stream_lines(
     tx: ReadTransaction, *, write: Callable[[bytes], None], workspace: str | None, include_deleted: bool
 ) -> int:
-    """Gives the lines of an export to a function; how many capsules they are."""
+    """Pass the lines of an export to `write` and return the number of capsules."""
     return write_lines(tx, write, filters_from(tx, workspace=workspace), include_deleted=include_deleted)
 
 
 def write_lines(
     tx: ReadTransaction, write: Callable[[bytes], None], filters: ListFilters, *, include_deleted: bool
 ) -> int:
-    """Writes the lines of an export, oldest change first, and says how many capsules they are.
+    """Write the lines of an export, oldest change first, and return the number of capsules.
 
-    An import numbers the changes in this order, so lists keep theirs.
+    An import numbers the changes in this order, so that lists keep theirs.
     """
     where = filters.where(*([] if include_deleted else ["deleted_at is null"]))
     total = tx.value(f"select count(*) from capsules {where}", filters.parameters)
-    write(_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
+    write(_to_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
     count = 0
     order = "order by updated_at, change_seq"
     columns = ", ".join(EXPORTED_COLUMNS)
     for row in tx.stream(f"select {columns} from capsules {where} {order}", filters.parameters):
         tx.check_cancelled()
-        write(_line(_record(row)))
+        write(_to_line(_to_record(row)))
         count += 1
-        if count % _TOLD_EVERY == 0:
+        if count % _BATCH_LINES == 0:
             tx.progress(count, total)
     tx.check_cancelled()
     tx.progress(count, total)
     return count
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _to_record(row: Row) -> dict[str, Any]:
     record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
     tags_json = record.pop("tags_json")
     record["tags"] = json.loads(tags_json) if tags_json else []
     return record
 
 
-def _line(record: dict[str, Any]) -> bytes:
+def _to_line(record: dict[str, Any]) -> bytes:
     return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode()
 
 
 def _default_stem(workspace: str | None, now: int) -> str:
-    """`<workspace or all>-<time>`, with nothing in it that a file name could be misread by."""
+    """Return `<workspace or all>-<time>` with only characters that are safe in a file name."""
     stem = "all" if workspace is None else workspace
     safe = "".join([character if character.isalnum() or character in "-_." else "-" for character in stem])
     safe = safe.replace("..", "").strip(".-")[:60].encode()[:120].decode(errors="ignore") or "workspace"

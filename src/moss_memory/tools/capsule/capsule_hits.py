@@ -1,4 +1,4 @@
-"""Capsules among search hits: the page of `capsule_search`, and what `moss_search` shows of them."""
+"""Search hits of capsules: the page of `capsule_search`, and the documents for `moss_search`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def search_capsules(
     workspace_norm: str | None,
     include_deleted: bool,
 ) -> dict[str, Any]:
-    """One page of summaries with snippets, best match first."""
+    """Return one page of summaries with snippets, best match first."""
     request = SearchRequest(
         parse(query),
         mode=mode,
@@ -58,12 +58,12 @@ def search_capsules(
 
 
 def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """What `moss_search` shows of capsules, by row number: how to fetch them, their title and their text."""
+    """Return the documents of capsules for `moss_search` by row number: address, title and text."""
     return {row_id: _document(row) for row_id, row in rows_by_number(tx, row_ids).items()}
 
 
 def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Capsules by row number, every column by name."""
+    """Return capsules by row number, every column by name."""
     if not row_ids:
         return {}
     chosen = tx.sql_in("row_id", "row_ids")

@@ -1,4 +1,4 @@
-"""Capsules in lists: the latest one, a workspace, everything, and search."""
+"""Lists of capsules: the latest one, a workspace, all workspaces, and search."""
 
 from __future__ import annotations
 
@@ -28,24 +28,30 @@ from moss_memory.registry.responses import (
     number,
     object_of,
 )
-from moss_memory.rows.list_filters import ListFilters, filters_from
+from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, norm
 
-from .capsule_listing import listed, newest
-from .capsule_responses import CAPSULE, DELETED, ID, NAME, SUMMARY, WORKSPACE
-from .capsule_rows import capsules, shown, summary
+from .capsule_responses import CAPSULE, ID, NAME, SUMMARY, WORKSPACE
+from .capsule_responses import DELETED as DELETED_COLUMN
+from .capsule_rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.storage.engine import ReadTransaction, Row
+
+_TAGGED = "capsule_tags join capsules on capsules.row_id = capsule"
+_NEWEST_TAGGED = "order by tagged_at desc, tagged_seq desc"
+_PAGE = "limit :limit offset :offset"
+_COMMON_PREFIX_ROWS, _NEWEST_ROWS = 2_000, 10_000
+"""A prefix of more names than the first is searched among the newest rows before all rows."""
 
 HIT = SUMMARY.with_fields(
     {"snippet": highlighted("where the words are"), "score": number("how well it matches", shown="never")},
     "CapsuleHit",
-    table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED, ID),
+    table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED_COLUMN, ID),
 )
 
 NEWEST_THERE = Shape(
@@ -92,9 +98,9 @@ def capsule_latest(
     Where there is none, `elsewhere` names the newest of other workspaces.
     """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
-    found = newest(tx, filters, include_deleted=include_deleted)
+    found = _find_newest(tx, filters, include_deleted=include_deleted)
     if found is None:
-        from moss_memory.rows.suggestions import newest_elsewhere  # few ask in an empty workspace
+        from moss_memory.rows.suggestions import newest_elsewhere  # only needed for an empty workspace
 
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, norm(workspace))}
@@ -166,7 +172,7 @@ def capsule_search(
     A plain question finds what holds any of its words, rare ones counting most. Operators work exactly:
     "a phrase", prefix*, AND, OR, NOT, parentheses.
     """
-    from .capsule_hits import search_capsules  # the search room is not worth its import to other calls
+    from .capsule_hits import search_capsules  # only this call searches
 
     filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)
@@ -177,10 +183,80 @@ def capsule_search(
 
 
 def _listing(tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool) -> dict[str, Any]:
-    rows, total = listed(tx, filters, page, include_deleted=include_deleted)
+    rows, total = _list_rows(tx, filters, page, include_deleted=include_deleted)
     items = [summary(row) for row in rows]
     return {
         "items": items,
         "pagination": page.answer(returned=len(items), total=total),
         "sort": "updated_at_desc",
     }
+
+
+def _find_newest(tx: ReadTransaction, filters: ListFilters, *, include_deleted: bool) -> str | None:
+    """Return the id of the most recently changed capsule that matches the filters, or None."""
+    sql = "select updated_at, change_seq, id from capsules {} " + NEWEST_FIRST + " limit 1"
+    states = (ALIVE, DELETED) if include_deleted else (ALIVE,)
+    found = [tx.row(sql.format(filters.where(state)), filters.parameters) for state in states]
+    changed: Any = max(filter(None, found), default=None)
+    return None if changed is None else changed[2]
+
+
+def _list_rows(
+    tx: ReadTransaction, filters: ListFilters, page: Page, *, include_deleted: bool
+) -> tuple[list[Row], int]:
+    """Return the rows of a page as `summary_columns`, and the number of capsules that match the filters."""
+    total: int = tx.value(f"select count(*) from {_from_counted(filters)}", filters.parameters)
+    parameters = {**filters.parameters, "limit": page.limit, "offset": page.offset}
+    if include_deleted:
+        where = filters.where(DELETED)
+        gone: int = tx.value(f"select count(*) from capsules {where}", filters.parameters)
+        if gone:
+            deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
+            living = f"select row_id from {_from_living(filters)}"
+            sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
+            return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
+    if "name_prefix" in filters and "tag" not in filters:
+        return _list_prefix(tx, filters, parameters, total), total
+    sql = f"select {summary_columns} from {_from_living(filters)} {_PAGE}"
+    return list(tx.rows(sql, parameters)), total
+
+
+def _from_living(filters: ListFilters) -> str:
+    """Return the from clause of living capsules in their order, from the table of tags if there is a tag."""
+    if "tag" in filters:
+        return f"{_TAGGED} {filters.without('tag').where('tag = :f_tag', ALIVE)} {_NEWEST_TAGGED}"
+    return f"capsules {filters.where(ALIVE)} {NEWEST_FIRST}"
+
+
+def _from_counted(filters: ListFilters) -> str:
+    """Return the from clause to count living capsules."""
+    if "tag" not in filters:
+        return f"capsules {filters.where(ALIVE)}"
+    others = filters.without("tag")
+    return (
+        f"{_TAGGED} {others.where('tag = :f_tag', ALIVE)}" if others.conditions else "capsule_tags where tag = :f_tag"
+    )
+
+
+def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str, Any], total: int) -> list[Row]:
+    """Return the rows of a page of names with a prefix, which no index has in the order of changes.
+
+    If many names have the prefix, search the newest rows; else, or if these have too few, sort all matches by the
+    columns of the index.
+    """
+    due = max(0, min(parameters["limit"], total - parameters["offset"]))
+    rows = list(tx.rows(_sql_of_rows(_sql_among_newest(filters)), parameters)) if total > _COMMON_PREFIX_ROWS else []
+    if len(rows) < due:
+        rows = list(tx.rows(_sql_of_rows(f"select row_id from {_from_living(filters)} {_PAGE}"), parameters))
+    return rows
+
+
+def _sql_among_newest(filters: ListFilters) -> str:
+    """Return SQL for the rows of a page among the newest rows."""
+    last = f"select row_id, name_norm, updated_at, change_seq from {_from_living(filters.without('name_prefix'))}"
+    named = filters.only("name_prefix").where()
+    return f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
+
+
+def _sql_of_rows(rows: str) -> str:
+    return f"select {summary_columns} from capsules where row_id in ({rows}) {NEWEST_FIRST}"

@@ -1,4 +1,4 @@
-"""What capsule tools answer: a capsule, its summary, what leads back to it."""
+"""Responses of the capsule tools."""
 
 from __future__ import annotations
 

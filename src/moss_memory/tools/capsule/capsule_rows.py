@@ -1,4 +1,4 @@
-"""The columns of a capsule, and how its row is shown."""
+"""The columns of a capsule, and its row as a response."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SUMMARY_COLUMNS = (
 )  # fmt: skip
 FULL_COLUMNS = (*SUMMARY_COLUMNS, "capsule_text")
 EXPORTED_COLUMNS = tuple(column for column in FULL_COLUMNS if column not in ("version_at", "version_tool"))
-"""What an exported line holds: when and by which tool a version was written belongs to the store that it is in."""
+"""The columns of an exported line; time and tool of a version belong to the store that it is in."""
 
 NEWEST_FIRST = "order by updated_at desc, change_seq desc"
 
@@ -35,7 +35,7 @@ capsules = AddressedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsul
 
 
 def measured(text: str) -> dict[str, Any]:
-    """A capsule's text with its measures."""
+    """Return the columns of a capsule's text with its sizes."""
     return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 
@@ -55,7 +55,7 @@ fetch_key = capsules.fetch_key
 
 
 def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
-    """A capsule as callers see it; what it does not have is left out."""
+    """Return a capsule as a response, without absent fields."""
     item: dict[str, Any] = {
         "id": row["id"],
         "workspace": row["workspace_raw"],
@@ -84,5 +84,5 @@ def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
 
 
 def summary(row: Row) -> dict[str, Any]:
-    """A row of `summary_columns` as callers see it."""
+    """Return a row of `summary_columns` as a response."""
     return shown(dict(zip(SUMMARY_COLUMNS, row, strict=True)), include_text=False)

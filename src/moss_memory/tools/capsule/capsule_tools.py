@@ -1,4 +1,4 @@
-"""Capsules: store, read, change, browse, search, append and compose."""
+"""Capsules: store, fetch, update, delete and restore."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ else:
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
-    """The call that stores a thin capsule once the places to fill, which it adds, are filled."""
+    """Return the call that stores a thin capsule with placeholders for its missing sections."""
     if error.code != "CAPSULE_TOO_THIN" or error.details is None:
         return None
     if "capsule_text" not in arguments:
@@ -81,7 +81,7 @@ _MISSING = Shape(
 
 
 def check_size(tx: Transaction | CallContext, text: str) -> None:
-    """Refuses a text above the limit, with how much it is over."""
+    """Refuse a text above the limit."""
     limit = tx.config.capsule_max_chars
     if len(text) > limit:
         raise MossError(
@@ -93,7 +93,7 @@ def check_size(tx: Transaction | CallContext, text: str) -> None:
 
 
 def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
-    """Refuse a capsule above the limit before its text is looked through."""
+    """Refuse a capsule above the limit before its text is scanned."""
     check_size(call, values.get("capsule_text", ""))
 
 
@@ -134,13 +134,13 @@ def capsule_store(
         "workspace_norm": norm(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize(name, what="name"),
-        "title": _title(title) or name,
+        "title": _check_title(title) or name,
         "tags_json": tags_json(tags),
         "source": label(source, what="source"),
         "run_id": label(run_id, what="run_id"),
         "phase": label(phase, what="phase"),
         "role": label(role, what="role"),
-        **_checked_text(tx, capsule_text, allow_thin=allow_thin),
+        **_check_capsule_text(tx, capsule_text, allow_thin=allow_thin),
         "deleted_at": None,
     }
     tx.begin()
@@ -163,15 +163,15 @@ def capsule_store(
 def _replace(
     tx: Transaction, kept: dict[str, Any], new: dict[str, Any], title: str | None, expected_version: int | None
 ) -> dict[str, Any]:
-    """Gives a capsule new content, which keeps its id, its names and the time it was made."""
+    """Replace the content of a capsule, which keeps its id, its names and its creation time."""
     refuse_another_version(versioned, kept, expected_version)
-    row = {**kept, **_content_of(new), "title": _title(title) or kept["name_raw"]}
+    row = {**kept, **_content_of(new), "title": _check_title(title) or kept["name_raw"]}
     versioned.change(tx, row)
     return stored(row)
 
 
 def stored(row: dict[str, Any]) -> dict[str, Any]:
-    """What a tool that wrote a capsule answers."""
+    """Return the response of a tool that wrote a capsule."""
     return {"id": row["id"], "fetch_key": fetch_key(row), "version": row["version"]}
 
 
@@ -268,14 +268,14 @@ def capsule_update(
     labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
     changes: dict[str, Any] = {key: label(value, what=key) for key, value in labels.items() if value is not None}
     if title is not None:
-        changes["title"] = _title(title)
+        changes["title"] = _check_title(title)
     if tags is not None:
         changes["tags_json"] = tags_json(tags)
     if not changes and capsule_text is None:
         fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
         raise invalid_request(f"no fields to update; give {fields}")
     if capsule_text is not None:
-        changes |= _checked_text(tx, capsule_text, allow_thin=allow_thin)
+        changes |= _check_capsule_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     row |= changes
@@ -316,8 +316,8 @@ def capsule_restore(
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 
-def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
-    """The text with its measures, once it has passed size and structure."""
+def _check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
+    """Return the columns of a text; refuse it if it is too large or lacks sections."""
     if not text.strip():
         raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
     check_size(tx, text)
@@ -327,13 +327,13 @@ def _checked_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, 
     if missing or unfilled:
         thin = [title for title in markdown.REQUIRED if title in missing or title in unfilled]
         left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
-        said = f"capsule missing required sections: [{', '.join(thin)}]{left}"
-        raise MossError("CAPSULE_TOO_THIN", said, details={"missing": thin})
+        message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
+        raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
     return measured(text)
 
 
 def _content_of(row: dict[str, Any]) -> dict[str, Any]:
-    """What a replacement takes from the new capsule: everything but identity, names and times."""
+    """Return the columns that a replacement changes: all except identity, names and times."""
     kept = (
         "id",
         "workspace_raw",
@@ -347,7 +347,7 @@ def _content_of(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in kept}
 
 
-def _title(raw: str | None) -> str | None:
+def _check_title(raw: str | None) -> str | None:
     if raw is None or not raw.strip():
         return None
     if len(raw) > TITLE_MAX_CHARS:

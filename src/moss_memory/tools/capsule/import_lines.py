@@ -1,11 +1,11 @@
-"""The lines of an export file: how they are checked and how their collisions are settled."""
+"""Import of the lines of an export file: validation and collisions."""
 
 from __future__ import annotations
 
 import json
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.registry.operation import check_text
+from moss_memory.registry.decode import check_text
 from moss_memory.rows.values import NAME_MAX_CHARS, estimate_tokens, label, normalize, pluralize, tags_json
 
 from .capsule_rows import versioned
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import Transaction
 
     Where = dict[str, Any]
-    """Where a record stands: the number of its line, and where there are several files, its file."""
+    """The position of a record: the number of its line, and its file if there are several."""
     Line = tuple[Where, dict[str, Any]]
-    """Where a record stands, and the columns of the row in it."""
+    """The position of a record, and the columns of its row."""
 
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
 MOST_ERRORS = 1000
-"""How many errors an answer or a refusal names; all of them are counted."""
+"""The maximum number of errors in an answer or a refusal; all of them are counted."""
 
 
 def parse_lines(tx: Transaction, content: bytes) -> list[tuple[int, Any]]:
-    """Every line's JSON with its physical number, headers and blank lines left out; one bad line fails all."""
+    """Return the JSON of every line with its number, without headers and blank lines; refuse all if one is invalid."""
     parsed: list[tuple[int, Any]] = []
     broken: list[int] = []
     for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
@@ -55,30 +55,30 @@ def _refuse_constant(name: str) -> None:
 
 
 class InvalidRecordError(Exception):
-    """Why a line cannot become a capsule."""
+    """A record that cannot become a row."""
 
 
 def check_lines(tx: Transaction, records: list[tuple[int, Any]]) -> tuple[list[Line], list[dict[str, Any]]]:
-    """The capsules that the lines hold, and what is wrong with those that hold none; it asks nothing of the store."""
-    sound: list[Line] = []
+    """Return the rows of valid lines, and the errors of the others, without reading the store."""
+    valid: list[Line] = []
     wrong: list[dict[str, Any]] = []
     for count, (number, record) in enumerate(records, 1):
         if count % 1000 == 0:
             tx.check_cancelled()
         try:
-            sound.append(({"line": number}, row_of(record)))
+            valid.append(({"line": number}, row_of(record)))
         except (InvalidRecordError, MossError) as error:
             wrong.append(invalid_record({"line": number}, record, error))
-    return sound, wrong
+    return valid, wrong
 
 
 def invalid_record(where: Where, record: Any, error: Exception) -> dict[str, Any]:
-    """The entry of `errors` for a record that cannot become a row."""
+    """Return the entry of `errors` for a record that cannot become a row."""
     return problem(where, record, "INVALID_RECORD", str(getattr(error, "message", error)))
 
 
 class Importer:
-    """Takes capsules, or rows of another family with names, and settles each collision by the mode asked for."""
+    """Imports capsules, or rows of another family with names, and resolves collisions by a mode."""
 
     def __init__(
         self, tx: Transaction, mode: str, *, versioned: Versioned = versioned, statements: dict[str, str] | None = None
@@ -94,9 +94,9 @@ class Importer:
         self._refused_names: set[tuple[str, str]] = set()
 
     def take(self, lines: list[Line]) -> None:
-        """Takes some capsules at once where none collides, which takes half the time, else one after the other.
+        """Import rows in one statement if none collides, which takes half the time, else one by one.
 
-        The search index is brought to the disk after each statement, however many rows it writes.
+        The search index is flushed after each statement, not after each row.
         """
         self._tx.begin()
         now = self._tx.now
@@ -106,24 +106,24 @@ class Importer:
                 row |= {"version_at": now, "version_tool": self._tx.tool}
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
-        if not self.collisions and self._take_together([row for _, row in lines]):
+        if not self.collisions and self._insert_all([row for _, row in lines]):
             self.imported += len(lines)
             return
         for where, row in lines:
-            self._take_one(where, row)
+            self._import_one(where, row)
 
-    def _take_together(self, rows: list[dict[str, Any]]) -> bool:
+    def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
         if self._mode == "replace":
             if len(set(ids.values())) < len(ids):
-                return False  # what the first of two makes is a version of its own
+                return False  # the first of two with one id becomes a version
             self._versioned.keep(self._tx, f"where id in (:{', :'.join(ids)})", ids)
         last = self._tx.next_change(len(rows))
         for seq, row in enumerate(rows, last - len(rows) + 1):
             row["change_seq"] = seq
         return self._tx.insert_all(self._sql["restore_over" if self._mode == "replace" else "insert"], rows)
 
-    def _take_one(self, where: Where, row: dict[str, Any]) -> None:
+    def _import_one(self, where: Where, row: dict[str, Any]) -> None:
         by_id = row["id"] in self._refused_ids or self._tx.row(self._sql["id_taken"], row) is not None
         name_owner = self._name_owner(row)
         if not by_id and name_owner is None:
@@ -136,11 +136,11 @@ class Importer:
             self._rename(row, by_id=by_id, name_taken=name_owner is not None)
 
     def refuse_collisions(self) -> None:
-        """Fails the whole import when any line collided in a way its mode does not settle."""
+        """Refuse the import if there are collisions that its mode does not resolve."""
         refuse_collisions(self.collisions, self._mode)
 
     def _name_owner(self, row: dict[str, Any]) -> str | None:
-        """The id of the active capsule that has the record's name; a deleted record claims no name."""
+        """Return the id of the active row with the record's name, or None; a deleted record has no name."""
         if row["name_norm"] is None or row["deleted_at"] is not None:
             return None
         if (row["workspace_norm"], row["name_norm"]) in self._refused_names:
@@ -157,14 +157,14 @@ class Importer:
         if row["name_norm"] is not None and row["deleted_at"] is None:
             self._refused_names.add((row["workspace_norm"], row["name_norm"]))
         if by_id:
-            self._collide(where, row, "ID_COLLISION", f"another {self._noun} has this id already")
+            self._add_collision(where, row, "ID_COLLISION", f"another {self._noun} has this id already")
         else:
-            self._collide(where, row, "NAME_COLLISION", f"an active {self._noun} has this name already")
+            self._add_collision(where, row, "NAME_COLLISION", f"an active {self._noun} has this name already")
 
     def _replace(self, where: Where, row: dict[str, Any], *, by_id: bool, name_owner: str | None) -> None:
         if by_id and name_owner not in (None, row["id"]):
             message = f"the id belongs to one {self._noun} and the name to another"
-            self._collide(where, row, "AMBIGUOUS_COLLISION", message)
+            self._add_collision(where, row, "AMBIGUOUS_COLLISION", message)
             return
         target = row["id"] if by_id else name_owner
         self._versioned.write(self._tx, {**row, "id": target}, self._sql["overwrite"])
@@ -182,29 +182,26 @@ class Importer:
             name_taken = self._name_owner(row) is not None
         self._insert(row)
 
-    def _collide(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
+    def _add_collision(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
         self.collisions.append(problem(where, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
 
 
 def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
-    """Fails an import in which something collided in a way that its mode does not settle."""
+    """Refuse an import with collisions that its mode does not resolve."""
     if collisions:
+        total = {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
         some = ", ".join([f"{one.get('file', '')} {one.get('line', '')}".strip() for one in collisions[:10]])
         advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
         raise MossError(
             "CONFLICT",
             f"{pluralize(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
             f'`mode: "rename"` keeps both{advice}',
-            details={"errors": collisions[:MOST_ERRORS], **_more(collisions)},
+            details={"errors": collisions[:MOST_ERRORS], **total},
         )
 
 
-def _more(collisions: list[dict[str, Any]]) -> dict[str, int]:
-    return {"errors_total": len(collisions)} if len(collisions) > MOST_ERRORS else {}
-
-
 def row_of(record: Any) -> dict[str, Any]:
-    """The columns of a record; normal forms and measures are computed anew, never believed."""
+    """Return the columns of a record; normal forms and sizes are computed, never taken from it."""
     if not isinstance(record, dict):
         raise InvalidRecordError("the line is not a JSON object")
     workspace = _text(record, "workspace_raw", required=True)
@@ -276,11 +273,11 @@ def _tags(record: dict[str, Any]) -> str | None:
 
 
 def problem(where: Where, record: Any, code: str, message: str) -> dict[str, Any]:
-    """One entry of `errors`: where, what, and why."""
-    told: dict[str, Any] = dict(where)
+    """Return one entry of `errors`."""
+    entry: dict[str, Any] = dict(where)
     if isinstance(record, dict):
         for key, field in (("id", "id"), ("name", "name_raw")):
             value = record.get(field)
             if isinstance(value, str):
-                told[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
-    return {**told, "code": code, "message": message}
+                entry[key] = value.encode("utf-8", "replace").decode()[:NAME_MAX_CHARS]
+    return {**entry, "code": code, "message": message}

@@ -1,4 +1,4 @@
-"""The one section parser: lint, append and compose all see a capsule's text through it."""
+"""The section parser of capsules, used by lint, append and compose."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "Key locations": ("locations", "files", "paths", "references"),
     "Open questions": ("open questions/risks", "questions", "risks", "unknowns"),
 }
-"""The six sections a capsule needs, each with the other labels that count for it."""
+"""The six required sections of a capsule, each with its synonyms."""
 
 _CANONICAL = {label: canonical for canonical, synonyms in REQUIRED.items() for label in (canonical.lower(), *synonyms)}
 _LONGEST_LABEL = max(map(len, _CANONICAL)) + 8
-_MARK = "\ufeff"
-"""What some editors write before a text; it is no part of its first line."""
+_BYTE_ORDER_MARK = "\ufeff"
 
 PLACEHOLDERS = frozenset(
     (
@@ -39,7 +38,7 @@ PLACEHOLDERS = frozenset(
         "...",
     )
 )
-"""What counts as no content yet, when it is all that a section holds."""
+"""Bodies of a section that count as empty."""
 
 
 _TO_FILL = {
@@ -53,7 +52,7 @@ _TO_FILL = {
 
 
 class Section:
-    """A heading and what stands below it, up to the next heading; offsets are into the text."""
+    """A heading and the text below it, up to the next heading; offsets are into the text."""
 
     __slots__ = ("body_start", "end", "heading", "start", "title")
 
@@ -66,7 +65,7 @@ class Section:
 
 
 def parse(text: str) -> list[Section]:
-    """The flat list of sections of a Markdown text, in order; headings inside fenced code do not count."""
+    """Return the flat list of sections of a Markdown text, in order; ignore headings inside fenced code."""
     found: list[Section] = []
     for start, line in _lines_outside_fences(text):
         title = heading_title(line)
@@ -81,57 +80,57 @@ def parse(text: str) -> list[Section]:
 
 
 def missing_sections(text: str) -> list[str]:
-    """The canonical names of the required sections that a text lacks, in the order of the table."""
+    """Return the canonical names of the required sections that a text lacks, in the order of the table."""
     keys = _json_keys(text)
-    present = {_CANONICAL.get(label) for label in (_labels(text) if keys is None else keys)}
+    present = {_CANONICAL.get(label) for label in (_find_labels(text) if keys is None else keys)}
     return [canonical for canonical in REQUIRED if canonical not in present]
 
 
 def unfilled_sections(text: str) -> list[str]:
-    """The canonical names of the required sections of which a place to fill in is all they hold, in that order."""
+    """Return the canonical names of the required sections that have only a placeholder to fill in."""
     if "(fill in:" not in text.lower():
         return []
     found = _json_object(text)
     bodies = _bodies(text) if found is None else ((_json_label(key), str(value)) for key, value in found.items())
-    left = {_CANONICAL.get(label) for label, body in bodies if _is_to_fill(body)}
+    left = {_CANONICAL.get(label) for label, body in bodies if _is_placeholder(body)}
     return [canonical for canonical in REQUIRED if canonical in left]
 
 
 def with_places_to_fill(text: str, missing: list[str]) -> str:
-    """The text with the missing sections, each a heading and what is to be written there."""
+    """Return the text with the missing sections added, each with a placeholder to fill in."""
     places = {title: f"(fill in: {_TO_FILL[title]})" for title in missing}
     found = _json_object(text)
     if found is not None:
         import json
 
         return json.dumps({**found, **places}, ensure_ascii=False, indent=2)
-    fence = _open_fence(text)  # what came after it would be code
+    fence = _open_fence(text)  # text after an open fence would be code
     whole = f"{text.rstrip()}\n{fence}" if fence else text.rstrip()
     return whole + "".join([f"\n\n## {title}\n{place}" for title, place in places.items()]) + "\n"
 
 
-def _is_to_fill(body: str) -> bool:
-    said = body.strip().lower()
-    return said.startswith("(fill in:") and said.endswith(")")
+def _is_placeholder(body: str) -> bool:
+    content = body.strip().lower()
+    return content.startswith("(fill in:") and content.endswith(")")
 
 
 def _bodies(text: str) -> Iterator[tuple[str, str]]:
-    """The labels of a Markdown text with what stands beside or below them, up to the next one."""
+    """Yield the labels of a Markdown text with the text up to the next label."""
     marks: list[tuple[int, int, str]] = []
     for start, line in _lines_outside_fences(text):
         title = heading_title(line)
         before, colon, _ = line.partition(":")
         if title is not None:
-            marks.append((start, start + len(line), _label(title)))
-        elif colon and _label(before) in _CANONICAL:
-            marks.append((start, start + len(before) + 1, _label(before)))
+            marks.append((start, start + len(line), _normalize_label(title)))
+        elif colon and _normalize_label(before) in _CANONICAL:
+            marks.append((start, start + len(before) + 1, _normalize_label(before)))
     ends = [start for start, _, _ in marks[1:]] + [len(text)]
     for (_, body_start, label), end in zip(marks, ends, strict=True):
         yield label, text[body_start:end].strip(" \t\r\n*_")
 
 
 def heading_title(line: str) -> str | None:
-    """The title of an ATX heading of any level, without closing marks and trailing colon; none for other lines."""
+    """Return the title of an ATX heading, without closing marks and trailing colon; None for other lines."""
     stripped = line.lstrip(" ")
     if not stripped.startswith("#") or len(line) - len(stripped) > 3:
         return None
@@ -146,45 +145,45 @@ def heading_title(line: str) -> str | None:
 
 
 def same_title(one: str, other: str) -> bool:
-    """Whether two headers are the same to a person: case, spacing, bold and a trailing colon aside."""
-    return _plain(one) == _plain(other)
+    """Return True if two headers are equal except for case, spacing, bold marks and a trailing colon."""
+    return _normalize_title(one) == _normalize_title(other)
 
 
-def _plain(title: str) -> str:
-    """A title as it is compared; one given with its `##` means the same."""
+def _normalize_title(title: str) -> str:
+    """Return a title in the form that is compared, without its `##`."""
     written = heading_title(title)
     bare = (title if written is None else written).strip(" \t\r*_:")
     return " ".join(bare.split()).casefold()
 
 
-def _labels(text: str) -> Iterator[str]:
+def _find_labels(text: str) -> Iterator[str]:
     for _, line in _lines_outside_fences(text):
         title = heading_title(line) if "#" in line else None
         if title is not None:
-            yield _label(title)
+            yield _normalize_label(title)
         elif ":" in line[:_LONGEST_LABEL]:
-            yield _label(line.partition(":")[0])
+            yield _normalize_label(line.partition(":")[0])
 
 
-def _label(raw: str) -> str:
-    """A label as the table spells it: lower case, bold marks gone, no spaces around a slash."""
+def _normalize_label(raw: str) -> str:
+    """Return a label in the form of the table: lower case, without bold marks and spaces around a slash."""
     label = " ".join(raw.strip(" \t\r*_:").lower().split())
     return label.replace(" /", "/").replace("/ ", "/") if "/" in label else label
 
 
 def _json_keys(text: str) -> list[str] | None:
-    """The top-level keys when the text is a JSON object, spelled like labels."""
+    """Return the top-level keys as labels if the text is a JSON object, else None."""
     found = _json_object(text)
     return None if found is None else [_json_label(key) for key in found]
 
 
 def _json_label(key: str) -> str:
-    return _label(key.replace("_", " ").replace("-", " "))
+    return _normalize_label(key.replace("_", " ").replace("-", " "))
 
 
 def _json_object(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is, if it is one."""
-    text = text.removeprefix(_MARK)
+    """Return the text as a JSON object, or None."""
+    text = text.removeprefix(_BYTE_ORDER_MARK)
     if not text.lstrip().startswith("{"):
         return None
     import json
@@ -197,9 +196,9 @@ def _json_object(text: str) -> dict[str, Any] | None:
 
 
 def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
-    """Every line that is not fenced code, with its offset; line ends are cut off, a carriage return is not."""
+    """Yield every line that is not fenced code with its offset, without the line feed."""
     fence = ""
-    start = len(_MARK) if text.startswith(_MARK) else 0
+    start = len(_BYTE_ORDER_MARK) if text.startswith(_BYTE_ORDER_MARK) else 0
     for line in text[start:].split("\n"):
         if "```" in line or "~~~" in line:
             before, fence = fence, _fence_after(line, fence)
@@ -211,7 +210,7 @@ def _lines_outside_fences(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _open_fence(text: str) -> str:
-    """The mark of the fence that a text opens and does not close, or nothing."""
+    """Return the mark of the fence that a text opens and does not close, or an empty string."""
     fence = ""
     for line in text.split("\n"):
         fence = _fence_after(line, fence)
@@ -219,7 +218,7 @@ def _open_fence(text: str) -> str:
 
 
 def _fence_after(line: str, fence: str) -> str:
-    """The mark of the fence that is open after a line, or nothing; `fence` is the one that was open before it."""
+    """Return the mark of the fence that is open after a line, or an empty string; `fence` was open before it."""
     mark = _fence_mark(line)
     if not fence:
         return mark
@@ -227,7 +226,7 @@ def _fence_after(line: str, fence: str) -> str:
 
 
 def _fence_mark(line: str) -> str:
-    """The run of backticks or tildes that opens or closes fenced code on this line, or nothing."""
+    """Return the backticks or tildes that open or close fenced code on this line, or an empty string."""
     stripped = line.lstrip(" ")
     if len(line) - len(stripped) > 3 or stripped[:3] not in ("```", "~~~"):
         return ""
@@ -238,9 +237,9 @@ def _fence_mark(line: str) -> str:
 
 
 def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
-    """The text with content added to a section, and whether it took the place of a placeholder.
+    """Return the text with content added to a section, and True if it replaced a placeholder.
 
-    Every other line stays as it is, blank ones included, and so does the style of line ends.
+    All other lines and the style of line ends stay the same.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     addition = content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
@@ -257,11 +256,11 @@ def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
 
 
 def _split_blank(body: str) -> tuple[str, str, str]:
-    """The blank lines at the start, the lines from the first to the last that says something, and what follows."""
-    said = body.strip()
-    if not said:
+    """Return the leading blank lines, the lines from the first to the last that is not blank, and the rest."""
+    content = body.strip()
+    if not content:
         return "", "", body
-    first = body.rfind("\n", 0, body.index(said[0])) + 1
+    first = body.rfind("\n", 0, body.index(content[0])) + 1
     end = body.find("\n", len(body.rstrip()))
     if end < 0:
         end = len(body)
@@ -271,7 +270,7 @@ def _split_blank(body: str) -> tuple[str, str, str]:
 
 
 def keep_sections(text: str, wanted: list[str]) -> str | None:
-    """Only the wanted sections of a text, in its order; none when it has none of them."""
+    """Return the wanted sections of a text, in its order; None if it has none of them."""
     kept = [
         text[section.start : section.end].rstrip()
         for section in parse(text)

@@ -1,4 +1,4 @@
-"""`moss_activity` and `moss_changes`: how much there is, how much happened each day, what changed since."""
+"""`moss_activity` and `moss_changes`: counts of rows, changes of each day, changes after a known one."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ else:
 sql = load_queries(__file__)
 
 _DAY_MS = 86_400_000
-_LONGEST = 366
-_NAMED = tuple(name for name in TOOL_GROUPS if name)
+_DAYS_MAX = 366
+_FAMILIES = tuple(name for name in TOOL_GROUPS if name)
 _COUNTS = {
     "capsule": ("capsules", "deleted_at is null", "deleted_at is not null", ""),
     "artifact": ("artifacts", "deleted_at is null", "deleted_at is not null", "expires_at <= :now"),
@@ -39,9 +39,9 @@ _DAY = Shape(
     "Day",
     {
         "day": text("the day in UTC, as 2026-01-31"),
-        **{name: integer(f"changes of {name}s", optional=True) for name in _NAMED},
+        **{name: integer(f"changes of {name}s", optional=True) for name in _FAMILIES},
     },
-    table=(Column("day"), *(Column(name) for name in _NAMED)),
+    table=(Column("day"), *(Column(name) for name in _FAMILIES)),
 )
 _LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
 _CHANGE = Shape(
@@ -71,14 +71,14 @@ _CHANGE = Shape(
 def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, days: Period = 63) -> dict[str, Any]:
     """Count what there is of each family and what changed on each of the last days, at most 366."""
     where = None if workspace is None else normalize(workspace, what="workspace")
-    enabled = [name for name in _NAMED if name not in tx.config.disabled_types]
-    first_day = tx.now_ms // _DAY_MS - min(days, _LONGEST) + 1
+    enabled = [name for name in _FAMILIES if name not in tx.config.disabled_types]
+    first_day = tx.now_ms // _DAY_MS - min(days, _DAYS_MAX) + 1
     answer: dict[str, Any] = {
         "counts": {name: _count(tx, name, where) for name in enabled},
         "days": _days(tx, first_day, where, enabled),
         "seq": tx.value(sql["last_change"]),
     }
-    last = None if where is not None else _last(tx)
+    last = None if where is not None else _last_change(tx)
     return {**answer, "last": last} if last else answer
 
 
@@ -103,13 +103,13 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     for row in found:
         change = dict(zip(_CHANGE.fields, row, strict=True))
         if _family_of(change["tool"]) not in tx.config.disabled_types:
-            changes.append(_without_none(change))
+            changes.append(_drop_none(change))
         if len(changes) > page.limit:
             break
     return {"seq": last, "changes": changes[: page.limit], "has_more": len(changes) > page.limit}
 
 
-def _without_none(row: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in row.items() if value is not None}
 
 
@@ -127,7 +127,7 @@ def _count(tx: ReadTransaction, family: str, workspace: str | None) -> int:
     if workspace is not None:
         own = "workspace_norm = :workspace"
         return rows(there, own) - (rows(there, without, own) if without else 0)
-    # All rows of a table are counted without looking at each, so a large store takes no longer than a small one.
+    # An unfiltered count reads no rows, so the time does not grow with the store.
     return rows() - (rows(gone) if gone else 0) - (rows(there, without) if without else 0)
 
 
@@ -150,10 +150,10 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
 
 
 def _family_of(tool: str) -> str:
-    """The family that a tool changes; those that work for several are mostly used for capsules."""
+    """Return the family that a tool changes; tools over several families count as capsule."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
 
 
-def _last(tx: ReadTransaction) -> dict[str, Any] | None:
+def _last_change(tx: ReadTransaction) -> dict[str, Any] | None:
     row = tx.row("select workspace, ts_ms from events where workspace is not null order by seq desc limit 1")
     return None if row is None else dict(zip(("workspace", "ts_ms"), row, strict=True))

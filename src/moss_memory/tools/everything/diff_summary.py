@@ -1,4 +1,4 @@
-"""What a version changed, in one line: sections and fields, never a word of the text itself but its headers."""
+"""One-line summaries of changes between versions: names of sections and fields, never their content."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ if TYPE_CHECKING:
 
     from moss_memory.rows.versions import Versioned
 
-_TOLD = 6
+_MOST_CHANGES = 6
 _NAME_CHARS = 40
 
 
-def described(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
-    """A version as `moss_history` lists it, compared with the one before it."""
-    shown: dict[str, Any] = {"version": version["version"], "at": version["at"], "tool": version["tool"]}
+def describe_version(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a version as an item of `moss_history`, compared with the previous one."""
+    item: dict[str, Any] = {"version": version["version"], "at": version["at"], "tool": version["tool"]}
     if version.get("source") is not None:
-        shown["source"] = version["source"]
-    shown["chars"] = version["chars"]
+        item["source"] = version["source"]
+    item["chars"] = version["chars"]
     if version["erased"]:
-        return {**shown, "change": "erased", "erased": True}
-    return {**shown, "change": _change(versioned, version, before)}
+        return {**item, "change": "erased", "erased": True}
+    return {**item, "change": _summarize(versioned, version, before)}
 
 
-def _change(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> str:
+def _summarize(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> str:
     if before is None or before["erased"]:
         if version["tool"] == "capsule_import":
             return "imported"
         return "stored" if version["version"] == 1 else "changed; the version before is not kept"
-    said = list(_differences(versioned, before, version))
-    if not said:
+    changes = list(_differences(versioned, before, version))
+    if not changes:
         return "same content"
-    more = f" and {len(said) - _TOLD} more" if len(said) > _TOLD else ""
-    return ", ".join(said[:_TOLD]) + more
+    more = f" and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
+    return ", ".join(changes[:_MOST_CHANGES]) + more
 
 
 def _differences(versioned: Versioned, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
@@ -46,51 +46,51 @@ def _differences(versioned: Versioned, old: dict[str, Any], new: dict[str, Any])
         if old[column] == new[column] or column in versioned.unversioned:
             continue
         if column == "name_raw":
-            yield "named" if old[column] is None else f"renamed from {_short(old[column])}"
+            yield "named" if old[column] is None else f"renamed from {_shorten(old[column])}"
         elif column == "workspace_raw":
-            yield f"moved from {_short(old[column])}"
+            yield f"moved from {_shorten(old[column])}"
         elif column == "capsule_text":
-            yield from _sections(old[column], new[column])
+            yield from _diff_sections(old[column], new[column])
         elif column == "data_json":
-            yield from _fields(json.loads(old[column]), json.loads(new[column]))
+            yield from _diff_fields(json.loads(old[column]), json.loads(new[column]))
         elif column == "text":
-            yield _lines("text", (old[column] or "").splitlines(), (new[column] or "").splitlines())
+            yield _diff_lines("text", (old[column] or "").splitlines(), (new[column] or "").splitlines())
         else:
             yield column.removesuffix("_json")
 
 
-def _sections(old: str, new: str) -> Iterator[str]:
-    """How each section differs, in the order of the new text."""
-    before, after = _by_title(old), _by_title(new)
+def _diff_sections(old: str, new: str) -> Iterator[str]:
+    """Yield the difference of each section, in the order of the new text."""
+    before, after = _lines_by_title(old), _lines_by_title(new)
     for title in dict.fromkeys([*after, *before]):
         if title not in before:
             yield f"{title or 'text'} added"
         elif title not in after:
             yield f"{title or 'text'} removed"
         elif before[title] != after[title]:
-            yield _lines(title or "text", before[title], after[title])
+            yield _diff_lines(title or "text", before[title], after[title])
     if list(before) == list(after) and before == after:
         yield "blanks"
     elif list(before) != list(after) and sorted(before) == sorted(after):
         yield "order of sections"
 
 
-def _by_title(text: str) -> dict[str, list[str]]:
-    """The lines of each section below its title, those before the first header under an empty one."""
+def _lines_by_title(text: str) -> dict[str, list[str]]:
+    """Return the lines of each section by its title; lines before the first header have an empty title."""
     found = markdown.parse(text)
     start = found[0].start if found else len(text)
-    parts = {"": _said(text[:start])} if text[:start].strip() else {}
+    parts = {"": _lines_of(text[:start])} if text[:start].strip() else {}
     for section in found:
-        title = _short(section.title) or "(no title)"
-        parts.setdefault(title, []).extend(_said(text[section.body_start : section.end]))
+        title = _shorten(section.title) or "(no title)"
+        parts.setdefault(title, []).extend(_lines_of(text[section.body_start : section.end]))
     return parts
 
 
-def _said(text: str) -> list[str]:
+def _lines_of(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines() if line.strip()]
 
 
-def _lines(name: str, old: list[str], new: list[str]) -> str:
+def _diff_lines(name: str, old: list[str], new: list[str]) -> str:
     added = sum((Counter(new) - Counter(old)).values())
     removed = sum((Counter(old) - Counter(new)).values())
     if not added and not removed:
@@ -99,26 +99,26 @@ def _lines(name: str, old: list[str], new: list[str]) -> str:
     return f"{name} {counts} {'line' if max(added, removed) == 1 else 'lines'}"
 
 
-def _fields(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
-    """Which of an artifact's fields differ; their values are not told."""
-    before, after = _as_json(old), _as_json(new)
+def _diff_fields(old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    """Yield the changed fields of an artifact, without their values."""
+    before, after = _to_json(old), _to_json(new)
     for name in dict.fromkeys([*after, *before]):
         if name not in before:
-            yield f"data.{_short(name)} added"
+            yield f"data.{_shorten(name)} added"
         elif name not in after:
-            yield f"data.{_short(name)} removed"
+            yield f"data.{_shorten(name)} removed"
         elif before[name] != after[name]:
-            yield f"data.{_short(name)}"
+            yield f"data.{_shorten(name)}"
     if before == after:
         yield "order of data"
 
 
-def _as_json(data: dict[str, Any]) -> dict[str, str]:
-    """Each field as text, in which 1, 1.0 and true differ."""
+def _to_json(data: dict[str, Any]) -> dict[str, str]:
+    """Return each field as JSON, in which 1, 1.0 and true differ."""
     return {name: json.dumps(value) for name, value in data.items()}
 
 
-def _short(name: str) -> str:
-    """A header or a field's name on one line, nothing in it that steers."""
+def _shorten(name: str) -> str:
+    """Return a name on one line, shortened and without control characters."""
     plain = " ".join("".join(character if character.isprintable() else " " for character in name).split())
     return plain if len(plain) <= _NAME_CHARS else plain[: _NAME_CHARS - 1] + "…"

@@ -1,4 +1,4 @@
-"""`moss_tools` and `moss_call`: a client that lists few tools finds and calls all of them."""
+"""`moss_tools` and `moss_call`: search and call of all tools for clients that list few."""
 
 from __future__ import annotations
 
@@ -47,27 +47,27 @@ _TOOL = Shape(
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
     """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
-    from .tool_index import found_by, known, shown  # it reads every room
+    from .tool_index import describe, known, search_tools  # it imports every tool
 
     if query is not None and not query.strip():
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
-    closed = catalog.disabled_by(call.config)
-    there = _open(known(), closed)
-    wanted = [_known(name, there, at) for at, name in enumerate(names or [])]
+    disabled = catalog.disabled_by(call.config)
+    enabled = _remove_disabled(known(), disabled)
+    wanted = [_check_name(name, enabled, at) for at, name in enumerate(names or [])]
     if query is not None:
-        wanted += _open(found_by(query), closed)
-    found = there if query is None and names is None else list(dict.fromkeys(wanted))
-    tools = [shown(name, call.config.workspace, closed or None) for name in found[:MOST]]
-    # Writing eight schemas anew would cost more than finding them.
+        wanted += _remove_disabled(search_tools(query), disabled)
+    found = enabled if query is None and names is None else list(dict.fromkeys(wanted))
+    tools = [describe(name, call.config.workspace, disabled or None) for name in found[:MOST]]
+    # Serializing eight schemas again would take longer than finding them.
     json = f'{{"tools":[{",".join([tool.json for tool in tools])}],"total":{len(found)}}}'
     return PreserializedDict({"tools": tools, "total": len(found)}, json)
 
 
-def _open(names: list[str], closed: catalog.DisabledTools) -> list[str]:
-    return [name for name in names if not closed.has(name)] if closed else names
+def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[str]:
+    return [name for name in names if not disabled.has(name)] if disabled else names
 
 
-def _known(name: str, known: list[str], at: int) -> str:
+def _check_name(name: str, known: list[str], at: int) -> str:
     if name in known:
         return name
     like = nearest(name, known)

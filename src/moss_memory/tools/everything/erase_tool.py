@@ -1,4 +1,4 @@
-"""`moss_erase`: what must not be there any more is taken out for good, from every place that Moss keeps."""
+"""`moss_erase`: hard deletion from every place in which Moss stores data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ else:
     OfStep = {"type": "string", "description": "only this step"}
 
 _TYPES = ("capsule", "artifact", "record", "note", "trace", "node", "task")
-_TAKEN = {
+_ADDRESS_ARGUMENTS = {
     "capsule": ("id", "workspace", "name", "version"),
     "artifact": ("id", "workspace", "name", "version"),
     "record": ("id", "workspace"),
@@ -51,9 +51,9 @@ _TAKEN = {
     "node": ("id", "workspace", "branch", "doc"),
     "task": ("workspace", "target", "step_id"),
 }
-"""What names a thing of each type."""
-_LONG = ("capsule", "artifact", "record")
-"""Types whose texts often begin with the same words: only who holds all of one quotes it."""
+"""The arguments that address an object of each type."""
+_QUOTED_WHOLE = ("capsule", "artifact", "record")
+"""Types whose texts often have the same beginning: only the whole text is a quote."""
 
 _REMOVED = Shape(
     "Removed",
@@ -105,10 +105,10 @@ def moss_erase(
         "target": target, "step_id": step_id,
     }  # fmt: skip
     named = {key: value for key, value in given.items() if value is not None}
-    odd = next((key for key in named if key not in _TAKEN[type]), None)
+    odd = next((key for key in named if key not in _ADDRESS_ARGUMENTS[type]), None)
     if odd is not None:
-        raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_TAKEN[type])}", path=odd)
-    erasure, quotes = _whole_erasure(tx, type, named)
+        raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd)
+    erasure, quotes = _plan_with_quotes(tx, type, named)
     answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
     answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
@@ -117,32 +117,32 @@ def moss_erase(
     return answer
 
 
-def _whole_erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, list[str]]:
-    """Return what is to be removed, with hand-overs that Moss wrote, and the addresses of all else that quotes it."""
-    erasure, workspace = _erasure(tx, type, named)
+def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, list[str]]:
+    """Return the deletion with hand-overs that Moss wrote, and the addresses of other rows that quote it."""
+    erasure, workspace = _plan(tx, type, named)
     if named.get("version") is not None:
-        return erasure, []  # the versions after it are made of the same text
+        return erasure, []  # later versions contain the same text
     erased = named["target"] if type == "task" else None
     handovers = module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
     whole = erasure.combined_with([handovers.erasure()])
     return whole, quotes_of(
-        tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _LONG
+        tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _QUOTED_WHOLE
     )
 
 
-def _erasure(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:
-    """Return what is to be removed and the workspace that it is in; nothing there is `NOT_FOUND`."""
+def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:
+    """Return the deletion and its workspace; raise `NOT_FOUND` if the object does not exist."""
     if type in ("capsule", "artifact"):
         versioned: Versioned = module(f"moss_memory.tools.{type}.{type}_rows").versioned
         version = named.get("version")
         address = Address(named.get("id"), named.get("workspace"), named.get("name"))
         row = versioned.rows.find(tx, address, include_deleted=True)
-        meant = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
-        return meant, row["workspace_norm"]
+        found = versioned.erasure(tx, row) if version is None else versioned.erasure_of_version(tx, row, version)
+        return found, row["workspace_norm"]
     if type == "record":
         erasing = module("moss_memory.tools.record.record_erase")
-        found: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
-        return found
+        deletion: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
+        return deletion
     workspace = named.get("workspace") or tx.config.workspace
     if not workspace:
         raise invalid_request(f"`workspace` is needed: the one that the {type} is in", path="workspace")

@@ -1,4 +1,4 @@
-"""What else in the store holds a text that is taken out for good: it is somebody's own, so it is named, not changed."""
+"""Search for rows that quote an erased text; they are listed in the answer, not changed."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ if TYPE_CHECKING:
     from moss_memory.rows.hard_delete import HardDelete, RowVersion
     from moss_memory.storage.engine import ReadTransaction, Row
 
-_LEAST_CHARS = 6
-"""A shorter text is said by too many to be a quote."""
-_MOST_CHARS = 100
-"""A longer text is quoted by whatever holds its beginning."""
-_AT_ONCE = 40
-"""At most this many texts are looked for by one statement."""
-_NAMED_MAX = 100
+_MIN_CHARS = 6
+"""Shorter texts are too common to be quotes."""
+_MAX_CHARS = 100
+"""The beginning of a longer text is enough for a quote."""
+_BATCH_WORDS = 40
+"""The maximum number of words in one statement."""
+_ADDRESSES_MAX = 100
 _WORD = re.compile(r"\w+")
 
 
 class _Source:
-    """A table that may hold quotes: how its rows are read, and how one is named."""
+    """A table that may have quotes, and the SQL to read and address its rows."""
 
     __slots__ = ("address", "columns", "rest", "row", "table")
 
     def __init__(self, table: str, *columns: str, row: str, address: str, rest: str) -> None:
         self.table = table
         self.columns = columns
-        """The columns with texts; JSON in those whose names end so."""
+        """The columns with texts; names ending in `_json` have JSON."""
         self.row = row
-        """What tells rows apart."""
+        """The column with the row's number."""
         self.address = address
-        """The SQL of what names a row."""
+        """The SQL of a row's address."""
         self.rest = rest
-        """The tables and the condition that a row is in the workspace."""
+        """The from clause, with the condition on the workspace."""
 
 
-def _named(family: str) -> str:
+def _sql_address(family: str) -> str:
     """Return the SQL of the address of a row that may have a name, as `t`."""
     named = "t.workspace_raw || '/' || t.name_raw"
     return f"'{family} ' || case when t.name_raw is null or t.deleted_at is not null then t.id else {named} end"
 
 
-def _version_of(family: str, table: str) -> _Source:
+def _versions_source(family: str, table: str) -> _Source:
     return _Source(
         "versions", "v.title", "v.text", "v.data_json", row="v.row_id",
-        address=f"{_named(family)} || ' version ' || cast(v.version as text)",
+        address=f"{_sql_address(family)} || ' version ' || cast(v.version as text)",
         rest=f"versions v join {table} t on t.row_id = v.subject and v.family = '{family}'"
         " where t.workspace_norm = :workspace",
     )  # fmt: skip
 
 
 _SOURCES = (
-    _Source("capsules", "t.title", "t.capsule_text", row="t.row_id", address=_named("capsule"),
+    _Source("capsules", "t.title", "t.capsule_text", row="t.row_id", address=_sql_address("capsule"),
             rest="capsules t where t.workspace_norm = :workspace"),
-    _version_of("capsule", "capsules"),
-    _Source("artifacts", "t.text", "t.data_json", row="t.row_id", address=_named("artifact"),
+    _versions_source("capsule", "capsules"),
+    _Source("artifacts", "t.text", "t.data_json", row="t.row_id", address=_sql_address("artifact"),
             rest="artifacts t where t.workspace_norm = :workspace"),
-    _version_of("artifact", "artifacts"),
+    _versions_source("artifact", "artifacts"),
     _Source("doc_entries", "e.title", "e.content", "e.meta_json", row="e.seq",
             address="case when e.doc = 'trace' or e.doc like '%-trace' then 'trace ' else 'note ' end"
             " || e.workspace_norm || ' ' || cast(e.seq as text)",
@@ -94,41 +94,40 @@ def quotes_of(
     named: list[str],
     in_part: bool,
 ) -> list[str]:
-    """Return the addresses of what holds a text that is erased, without the rows that go or are `rewritten`.
+    """Return the addresses of rows that contain an erased text, without rows that are deleted or `rewritten`.
 
-    The capsules whose ids are `named` are among them. With `in_part` the beginning of a long text is enough.
+    Include the capsules with the ids in `named`. With `in_part` the beginning of a long text is a quote.
     """
-    quoted = _Quoted(erasure.texts, _MOST_CHARS if in_part else None)
+    quoted = _QuoteMatcher(erasure.texts, _MAX_CHARS if in_part else None)
     found = dict.fromkeys(_addresses(tx, named))
     for source in _SOURCES:
         for number, address, texts in quoted.rows(tx, source, norm(workspace)):
             place = source.table, number
-            said = rewritten.get(place, texts)
-            if place not in erasure.places and quoted.is_in(said):
+            if place not in erasure.places and quoted.is_in(rewritten.get(place, texts)):
                 found[address] = None
     listed = sorted(found)
-    more = len(listed) - _NAMED_MAX
-    return listed if more <= 0 else [*listed[:_NAMED_MAX], f"and {more} more in the store"]
+    more = len(listed) - _ADDRESSES_MAX
+    return listed if more <= 0 else [*listed[:_ADDRESSES_MAX], f"and {more} more in the store"]
 
 
 def _addresses(tx: ReadTransaction, ids: list[str]) -> Iterator[str]:
     for one in ids:
-        yield tx.value(f"select {_named('capsule')} from capsules t where t.id = :id", {"id": one})
+        yield tx.value(f"select {_sql_address('capsule')} from capsules t where t.id = :id", {"id": one})
 
 
-class _Quoted:
-    """Texts that are looked for: where the words may be is asked of the engine, the rest is compared here."""
+class _QuoteMatcher:
+    """The erased texts: SQL preselects rows by one word of each, patterns compare the rest."""
 
     def __init__(self, texts: list[str], most: int | None) -> None:
-        wanted = {line for text in texts if len(line := _one_line(text)) >= _LEAST_CHARS and _WORD.search(line)}
+        wanted = {line for text in texts if len(line := _one_line(text)) >= _MIN_CHARS and _WORD.search(line)}
         self._patterns = [_pattern(line, most) for line in sorted(wanted)]
         words = {max(_WORD.findall(line[:most]) or [""], key=len) for line in wanted}
         self._words = sorted(words - {""})
 
     def rows(self, tx: ReadTransaction, source: _Source, workspace: str) -> Iterator[tuple[int, str, list[Any]]]:
-        """Yield the rows of a source that hold a word of a text: number, address and texts."""
-        for start in range(0, len(self._words), _AT_ONCE):
-            words = self._words[start : start + _AT_ONCE]
+        """Yield number, address and texts of the rows of a source that contain a word of a text."""
+        for start in range(0, len(self._words), _BATCH_WORDS):
+            words = self._words[start : start + _BATCH_WORDS]
             likes = " or ".join(
                 f"{column} like :word{number} escape '!'" for number in range(len(words)) for column in source.columns
             )
@@ -145,7 +144,7 @@ class _Quoted:
         ]
 
     def is_in(self, texts: Row | list[Any]) -> bool:
-        """Say whether one of these texts holds one that is looked for."""
+        """Return True if one of these texts contains an erased text."""
         return any(pattern.search(_one_line(text)) for text in texts if text for pattern in self._patterns)
 
 
@@ -154,7 +153,7 @@ def _one_line(text: str) -> str:
 
 
 def _pattern(line: str, most: int | None) -> re.Pattern[str]:
-    """Return what finds a text, or so many characters of it, as words of its own."""
+    """Return a pattern for a text, or its first `most` characters, at word boundaries."""
     part = line[:most]
     before = r"(?<!\w)" if _WORD.match(part) else ""
     after = r"(?!\w)" if part == line and _WORD.match(part[-1]) else ""

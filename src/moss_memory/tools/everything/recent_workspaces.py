@@ -1,4 +1,4 @@
-"""`moss_recent`: which workspaces there are, the last changed first, found without counting what is in them."""
+"""`moss_recent`: the workspaces by last change, found without counting their content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
 _CHANGES = 1000
-"""So many of the last changes tell which workspace changed last; those before are told apart by their day."""
+"""The number of last changes that order workspaces exactly; older ones are ordered by day."""
 
 _TABLES = {
     "capsule": "capsules where deleted_at is null",
@@ -25,13 +25,13 @@ _TABLES = {
     "task": "tasks where true",
     "record": "records where true",
 }
-"""Where the workspaces of a family are found, each from an index that begins with them."""
+"""The tables of each family with an index that begins with the workspace."""
 
-_REALLY = {"artifact": sql["has_artifacts"], "reasoning": sql["has_reasoning"]}
-"""What tells whether a workspace really holds something: artifacts expire, and branches may be empty."""
+_CONTENT_CHECKS = {"artifact": sql["has_artifacts"], "reasoning": sql["has_reasoning"]}
+"""Queries that check a workspace for content: artifacts expire, and branches may be empty."""
 
-_MOST = 500
-"""So many workspaces of a family are looked up, beside those that changed last."""
+_MAX_WORKSPACES = 500
+"""The maximum number of workspaces that are read of each family."""
 
 RECENT = Shape(
     "RecentWorkspace",
@@ -56,39 +56,39 @@ RECENT = Shape(
 )
 def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     """List the workspaces that changed last and what they hold, without counting it; at most 500."""
-    page = Page(limit, 0, maximum=_MOST)
-    held = _held(tx)
+    page = Page(limit, 0, maximum=_MAX_WORKSPACES)
+    held = _families_by_workspace(tx)
     changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": _CHANGES})}
-    days = {workspace: _day(tx, workspace) for workspace in held if workspace not in changed}
+    days = {workspace: _last_day(tx, workspace) for workspace in held if workspace not in changed}
     ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -(days.get(one) or 0), one))
     return {
         "workspaces": [
-            {"workspace": spelled(tx, one), "holds": held[one], **_when(changed.get(one), days.get(one))}
+            {"workspace": spelled(tx, one), "holds": held[one], **_time_fields(changed.get(one), days.get(one))}
             for one in ordered[: page.limit]
         ],
         "total": len(held),
     }
 
 
-def _held(tx: ReadTransaction) -> dict[str, list[str]]:
-    """What each workspace holds, by its normal form; none that holds nothing."""
+def _families_by_workspace(tx: ReadTransaction) -> dict[str, list[str]]:
+    """Return the families with content in each workspace, by its normal form."""
     found: dict[str, list[str]] = {}
     for family in _TABLES.keys() - set(tx.config.disabled_types):
-        names = [row[0] for row in tx.stream(sql["names"].filled(table=_TABLES[family]), {"limit": _MOST})]
+        names = [row[0] for row in tx.stream(sql["names"].filled(table=_TABLES[family]), {"limit": _MAX_WORKSPACES})]
         for workspace in names:
-            really = _REALLY.get(family)
-            if really is None or tx.value(really, {"workspace": workspace, "now": tx.now}):
+            check = _CONTENT_CHECKS.get(family)
+            if check is None or tx.value(check, {"workspace": workspace, "now": tx.now}):
                 found.setdefault(workspace, []).append(family)
     return {workspace: sorted(families) for workspace, families in found.items()}
 
 
-def _day(tx: ReadTransaction, workspace: str) -> int | None:
-    """The day on which a workspace last changed; what came from elsewhere may have left no change behind."""
+def _last_day(tx: ReadTransaction, workspace: str) -> int | None:
+    """Return the day of a workspace's last change; None if its content was imported without events."""
     day = tx.value(sql["last_day"], {"workspace": workspace})
     return None if day is None else int(day)
 
 
-def _when(changed: tuple[int, int] | None, day: int | None) -> dict[str, Any]:
+def _time_fields(changed: tuple[int, int] | None, day: int | None) -> dict[str, Any]:
     import time
 
     if changed is not None:

@@ -105,7 +105,7 @@ def moss_search(
 
     Send a hit's `address` to the fetch tool of its type. Query syntax as in `capsule_search`.
     """
-    from moss_memory.search.query import parse  # decoding and refusals need no tokenizer
+    from moss_memory.search.query import parse  # not needed by decoding and refusals
     from moss_memory.search.request import SearchRequest
     from moss_memory.search.snippet import BRIEF_CHARS, snippet
     from moss_memory.search.strategy import search
@@ -124,7 +124,7 @@ def moss_search(
         offset=page.offset,
     )
     hits = search(tx, request)
-    found = {source: _shown(tx, source, rows) for source in sources if (rows := hits.rows(source))}
+    found = {source: _load_documents(tx, source, rows) for source in sources if (rows := hits.rows(source))}
     items = []
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
@@ -136,7 +136,7 @@ def moss_search(
 
 
 def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> tuple[str, ...]:
-    """What to search: that asked for, or all, without what the configuration switched off or has no runs."""
+    """Return the given sources, or all, without disabled ones, and with `of_runs` without those that have no runs."""
     known = [source.name for source in SEARCH_SOURCES.values() if source.family not in disabled]
     if types is not None and not types:
         raise invalid_request(
@@ -150,7 +150,7 @@ def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -
     return tuple(name for name in chosen if SEARCH_SOURCES[name].has_runs or not of_runs)
 
 
-def _shown(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:
+def _load_documents(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:
     show = getattr(module(SEARCH_SOURCES[source].module), SEARCH_SOURCES[source].show)
     found: dict[int, dict[str, Any]] = show(tx, rows)
     return found

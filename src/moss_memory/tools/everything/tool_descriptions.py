@@ -1,4 +1,4 @@
-"""A tool as a model reads it: its name, what it does, the schema of what it takes."""
+"""Descriptions of tools for models: name, description and input schema."""
 
 from __future__ import annotations
 
@@ -13,49 +13,49 @@ if TYPE_CHECKING:
 
 _SENTENCE = re.compile(r"(?<=\.) ")
 
-_MARKS = ("additionalProperties", "minimum", "nullable", "or_zero", "checked_later", "own_limit")
-"""What only Moss's own decoder reads, and what goes without saying."""
+_INTERNAL_KEYWORDS = ("additionalProperties", "minimum", "nullable", "or_zero", "checked_later", "own_limit")
+"""Keywords of schemas that only Moss's decoder needs."""
 
 
-def described(operation: Operation) -> dict[str, Any]:
-    """A tool with everything that a caller needs to know of it."""
+def describe_tool(operation: Operation) -> dict[str, Any]:
+    """Return the description of a tool."""
     return {
         "name": operation.name,
         "description": " ".join(operation.description.split()),
-        "inputSchema": {**_public(operation.schema()), "additionalProperties": False},
+        "inputSchema": {**_remove_internal(operation.schema()), "additionalProperties": False},
     }
 
 
-def opened(tool: dict[str, Any], closed: DisabledTools) -> dict[str, Any]:
-    """The tool without what leads to something closed: arguments, values of arguments, sentences that name a tool."""
+def without_disabled(tool: dict[str, Any], disabled: DisabledTools) -> dict[str, Any]:
+    """Return the description without arguments, values and sentences that need a disabled tool or family."""
     name, schema = tool["name"], tool["inputSchema"]
     properties = {
-        argument: _with_open_values(part, name, argument, closed)
+        argument: _enabled_values(part, name, argument, disabled)
         for argument, part in schema["properties"].items()
-        if closed.takes(name, argument)
+        if disabled.takes(name, argument)
     }
-    kept = [sentence for sentence in _SENTENCE.split(tool["description"]) if not _names_closed(sentence, closed)]
+    kept = [sentence for sentence in _SENTENCE.split(tool["description"]) if not _names_disabled(sentence, disabled)]
     return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
 
 
-def _with_open_values(schema: dict[str, Any], tool: str, argument: str, closed: DisabledTools) -> dict[str, Any]:
+def _enabled_values(schema: dict[str, Any], tool: str, argument: str, disabled: DisabledTools) -> dict[str, Any]:
     if "enum" in schema:
-        return {**schema, "enum": closed.values(tool, argument, schema["enum"])}
+        return {**schema, "enum": disabled.values(tool, argument, schema["enum"])}
     if "items" in schema:
-        return {**schema, "items": _with_open_values(schema["items"], tool, argument, closed)}
+        return {**schema, "items": _enabled_values(schema["items"], tool, argument, disabled)}
     return schema
 
 
-def _names_closed(sentence: str, closed: DisabledTools) -> bool:
-    return any(closed.has(name) for name in re.findall(r"`(\w+)`", sentence))
+def _names_disabled(sentence: str, disabled: DisabledTools) -> bool:
+    return any(disabled.has(name) for name in re.findall(r"`(\w+)`", sentence))
 
 
-def placed(tool: dict[str, Any], workspace: str) -> dict[str, Any]:
-    """The tool as callers see it who have a default workspace: shown as default, not required."""
+def with_default_workspace(tool: dict[str, Any], workspace: str) -> dict[str, Any]:
+    """Return the description with a caller's default workspace as the default of `workspace`."""
     schema = tool["inputSchema"]
     place, required = schema["properties"].get("workspace"), schema.get("required", [])
     if place is None or not ("default" in place or "workspace" in required):
-        return tool  # without a workspace it looks everywhere, or takes an id
+        return tool  # without a workspace it searches all, or takes an id
     properties = {**schema["properties"], "workspace": {**place, "default": workspace}}
     changed = {**schema, "properties": properties, "required": [name for name in required if name != "workspace"]}
     if not changed["required"]:
@@ -63,11 +63,11 @@ def placed(tool: dict[str, Any], workspace: str) -> dict[str, Any]:
     return {**tool, "inputSchema": changed}
 
 
-def _public(schema: Any) -> Any:
+def _remove_internal(schema: Any) -> Any:
     if isinstance(schema, dict):
         return {
-            name: _public(part)
+            name: _remove_internal(part)
             for name, part in schema.items()
-            if name not in _MARKS and not (name == "default" and part is False)
+            if name not in _INTERNAL_KEYWORDS and not (name == "default" and part is False)
         }
-    return [_public(part) for part in schema] if isinstance(schema, list) else schema
+    return [_remove_internal(part) for part in schema] if isinstance(schema, list) else schema

@@ -1,4 +1,4 @@
-"""Tools found by the words of a question: made once in a process, when it is first asked."""
+"""The search index of tools, built on the first query of a process."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from moss_memory.registry import catalog
 from moss_memory.registry.responses import PreserializedDict
 from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
 
-from .tool_descriptions import described, opened, placed
+from .tool_descriptions import describe_tool, with_default_workspace, without_disabled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
 
 _NAME, _SUMMARY, _REST = 4.0, 2.0, 1.0
-"""What a word weighs by where it stands: in the name, in the first line, in the rest and in the arguments."""
+"""The weights of a word in the name, in the first line, and in the rest and the arguments."""
 
 
-def found_by(question: str) -> list[str]:
-    """The names of the tools that share words with a question, best first."""
+def search_tools(question: str) -> list[str]:
+    """Return the names of the tools that share words with a question, best first."""
     scores: dict[str, float] = {}
     postings = _postings()
     for stem in dict.fromkeys(_stems(question)):
@@ -33,26 +33,27 @@ def found_by(question: str) -> list[str]:
 
 @functools.cache
 def known() -> list[str]:
-    """Every listed tool, in listing order."""
-    return list(_described())
+    """Return every visible tool, in listing order."""
+    return list(_descriptions())
 
 
 @functools.lru_cache(maxsize=1_000)
-def shown(name: str, workspace: str, closed: catalog.DisabledTools | None) -> PreserializedDict:
-    """A tool as a model reads it: with its default workspace, if there is one, and nothing that is closed."""
-    tool = placed(_described()[name], workspace) if workspace else _described()[name]
-    tool = opened(tool, closed) if closed else tool
+def describe(name: str, workspace: str, disabled: catalog.DisabledTools | None) -> PreserializedDict:
+    """Return the description of a tool, with a default workspace, if any, and without disabled tools."""
+    tool = _descriptions()[name]
+    tool = with_default_workspace(tool, workspace) if workspace else tool
+    tool = without_disabled(tool, disabled) if disabled else tool
     return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 
 @functools.cache
-def _described() -> dict[str, dict[str, Any]]:
-    return {operation.name: described(operation) for operation in catalog.operations()}
+def _descriptions() -> dict[str, dict[str, Any]]:
+    return {operation.name: describe_tool(operation) for operation in catalog.operations()}
 
 
 @functools.cache
 def _postings() -> dict[str, list[tuple[str, float]]]:
-    """The tools that have a word, each with the word's weight; one that few tools have says more."""
+    """Return the posting lists: for each stem the tools with its weight, higher for rare stems."""
     found: dict[str, dict[str, float]] = {}
     for operation in catalog.operations():
         for text, weight in _texts(operation):

@@ -1,4 +1,4 @@
-"""What capsules and artifacts share over time: their versions, going back to one, and other names."""
+"""Versions of capsules and artifacts: history, revert and rename."""
 
 from __future__ import annotations
 
@@ -91,19 +91,19 @@ def moss_history(
 
     The fetch tool of its type loads one with `version`; `moss_revert` goes back to it.
     """
-    from .diff_summary import described  # only this call compares texts
+    from .diff_summary import describe_version  # only this call needs it
 
     page = Page(limit, offset, maximum=100)
     versioned = _versioned(tx, type)
     row = versioned.rows.find(tx, Address(id, workspace, name), include_deleted=True)
     total = versioned.count(tx, row) + 1
-    # One more than is shown: each is compared with the one before it.
+    # One more than the page: each is compared with the previous one.
     found = versioned.read(tx, row, most=page.limit + (page.offset > 0), skip=max(page.offset - 1, 0))
     if page.offset == 0:
         found.insert(0, versioned.present(row))
     shown = found[: page.limit]
     before = [*found[1:], None]
-    versions = [described(versioned, one, earlier) for one, earlier in zip(shown, before, strict=False)]
+    versions = [describe_version(versioned, one, earlier) for one, earlier in zip(shown, before, strict=False)]
     answer: dict[str, Any] = {"type": type, "id": row["id"], "workspace": row["workspace_raw"]}
     if row["name_raw"] is not None:
         answer["name"] = row["name_raw"]
@@ -174,7 +174,7 @@ def moss_rename(
     versioned = _versioned(tx, type)
     row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
     if row.get("title") is not None and row["title"] == row["name_raw"]:
-        names["title"] = names.get("name_raw", row["name_raw"])  # it was never given one of its own
+        names["title"] = names.get("name_raw", row["name_raw"])  # the title was copied from the name
     row |= names
     refuse_taken_name(tx, versioned, row, "choose another name, or rename that one first")
     if "name_raw" in versioned.unversioned:
@@ -186,7 +186,7 @@ def moss_rename(
 
 
 def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
-    """The columns of a row's new names, as they were given and as they are compared."""
+    """Return the columns of a row's new names, as given and in normal form."""
     if name is None and workspace is None:
         raise invalid_request("`new_name` or `new_workspace` is needed", path="new_name")
     names: dict[str, str] = {}
@@ -198,7 +198,7 @@ def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
 
 
 def _versioned(tx: ReadTransaction, family: str) -> Versioned:
-    """The rows of a family with their versions; a family that is switched off has none."""
+    """Return the versioned rows of a family; refuse a disabled one."""
     if family in tx.config.disabled_types:
         raise invalid_request(f"`type` {family!r} is disabled by the configuration", path="type")
     found: Versioned = module(f"moss_memory.tools.{family}.{family}_rows").versioned

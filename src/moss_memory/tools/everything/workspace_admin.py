@@ -1,4 +1,4 @@
-"""One workspace renamed or deleted with all that is in it: calls for people, and no tools that an agent is told of."""
+"""Rename or delete a workspace with its content: commands for people, not visible to agents."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ _NOUNS = {
     "notes": ("entry of notes and traces", "entries of notes and traces"),
     "deleted": ("deleted one", "deleted ones"),
 }
-_RESTORED = ("capsules", "artifacts")
-"""What can be brought back after it was deleted."""
+_RESTORABLE = ("capsules", "artifacts")
+"""The rows that can be restored."""
 
 
 @operation(
@@ -76,13 +76,13 @@ def moss_workspace_rename(
     that deleted capsules or artifacts still have, is `CONFLICT`.
     """
     was, to = normalize(name, what="name"), normalize(new_name, what="new_name")
-    held = _held(tx, name, was)
+    held = _count_or_refuse(tx, name, was)
     old = spelled(tx, was)
     if to != was:
         _refuse_taken(tx, new_name, to)
     answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
     verb = "Would rename" if dry_run else "Renamed"
-    answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_told(held) or 'nothing in it'}"
+    answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_describe(held) or 'nothing in it'}"
     if tx.config.workspace and normalize(tx.config.workspace, what="workspace") == was != to:
         answer["warning"] = f"the settings still say that {tx.config.workspace!r} is the default workspace"
     if not dry_run:
@@ -90,8 +90,8 @@ def moss_workspace_rename(
     return answer
 
 
-def _is_meant(values: dict[str, Any]) -> bool:
-    """Whether a deletion is more than the dry run that it is by itself."""
+def _is_not_dry_run(values: dict[str, Any]) -> bool:
+    """Return True unless it is a dry run, which is the default here."""
     return values.get("dry_run") is False
 
 
@@ -99,7 +99,7 @@ def _is_meant(values: dict[str, Any]) -> bool:
     mutates=True,
     destructive=True,
     listed=False,
-    writes_if=_is_meant,
+    writes_if=_is_not_dry_run,
     answers={
         "workspace": text("its name"),
         "holds": object_of(_HOLDS, "what was deleted, or would be; what was deleted before stays so", shown="opened"),
@@ -117,25 +117,25 @@ def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryR
     their versions. Notes, traces, graphs, plans, tasks and records are gone for good.
     """
     workspace = normalize(name, what="name")
-    held = _held(tx, name, workspace)
+    held = _count_or_refuse(tx, name, workspace)
     answer: dict[str, Any] = {"workspace": spelled(tx, workspace), "holds": held, "dry_run": dry_run}
-    back = _told({key: held[key] for key in _RESTORED})
-    lost = _told({key: value for key, value in held.items() if key not in (*_RESTORED, "deleted")})
+    back = _describe({key: held[key] for key in _RESTORABLE})
+    lost = _describe({key: value for key, value in held.items() if key not in (*_RESTORABLE, "deleted")})
     verb = "Would delete" if dry_run else "Deleted"
-    said = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
-    answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(said) or 'nothing is left in it'}"
+    parts = [f"{back}, which can be restored"] * bool(back) + [f"{lost}, for good"] * bool(lost)
+    answer["message"] = f"{verb} workspace {answer['workspace']!r}: {'; '.join(parts) or 'nothing is left in it'}"
     answer |= {"erased": False, **tx.erases}
     if not dry_run:
         _delete(tx, workspace, answer)
     return answer
 
 
-def _held(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
-    """How much of everything is in a workspace; one with nothing at all is `NOT_FOUND`."""
+def _count_or_refuse(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
+    """Return the counts of a workspace's content; raise `NOT_FOUND` if it does not exist."""
     if tx.config.disabled_types:
         closed = " and ".join(sorted(tx.config.disabled_types))
         raise invalid_request(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
-    held = _figures_of(tx, workspace)
+    held = _count_content(tx, workspace)
     if held is None:
         like = nearest(name, [spelled(tx, one) for one in figures(tx)], cutoff=0.5)
         hint = f"; the nearest is {like!r}" if like else ""
@@ -148,16 +148,16 @@ def _held(tx: ReadTransaction, name: str, workspace: str) -> dict[str, int]:
     return held
 
 
-def _figures_of(tx: ReadTransaction, workspace: str) -> dict[str, int] | None:
-    """How much of everything is in a workspace; none where there is nothing, not even a branch."""
+def _count_content(tx: ReadTransaction, workspace: str) -> dict[str, int] | None:
+    """Return the counts of a workspace's content; None if it has nothing, not even a branch."""
     tx.begin()
     held = {key: int(tx.value(sql[f"held_{key}"], {"workspace": workspace, "now": tx.now})) for key in _HELD}
     there = any(held.values()) or any(table.holds(tx, workspace) for table in _TABLES)
     return held if there else None
 
 
-def _told(held: dict[str, int]) -> str:
-    """What is in a workspace, in words; what there is none of is left out."""
+def _describe(held: dict[str, int]) -> str:
+    """Return the counts as text, without zeros."""
     return ", ".join([f"{count} {_noun(key, count)}" for key, count in held.items() if count])
 
 
@@ -167,13 +167,13 @@ def _noun(key: str, count: int) -> str:
 
 
 def _refuse_taken(tx: ReadTransaction, name: str, workspace: str) -> None:
-    there = _figures_of(tx, workspace)
-    if there is not None:
+    held = _count_content(tx, workspace)
+    if held is not None:
         raise MossError(
             "CONFLICT",
-            f"there is a workspace {name[:100]!r} already, with {_told(there) or 'its branches'}; take another name, "
-            "or delete that one first (`capsule_purge` removes what was deleted for good)",
-            details={"workspace": spelled(tx, workspace), "holds": there},
+            f"there is a workspace {name[:100]!r} already, with {_describe(held) or 'its branches'}; take another "
+            "name, or delete that one first (`capsule_purge` removes what was deleted for good)",
+            details={"workspace": spelled(tx, workspace), "holds": held},
         )
 
 
@@ -196,7 +196,7 @@ def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     tx.begin()
     for room in _NAMED:
         change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
-    tx.advance_sequence(tx.next_change())  # the numbers of events that go are not given out again
+    tx.advance_sequence(tx.next_change())  # the numbers of deleted events are not reused
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
     tx.set_event_subject(workspace=workspace)

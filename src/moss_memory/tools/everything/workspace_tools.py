@@ -1,4 +1,4 @@
-"""`moss_workspaces`: which workspaces there are, what is in them, and when they last changed."""
+"""`moss_workspaces`: the workspaces with counts of their content and the time of their last change."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ COUNTED = {
     "records": ("record", "records"),
     "notes": ("reasoning", "notes that a branch shows"),
 }
-"""What is counted, of which family."""
+"""The counts with their families."""
 
-_SPELLED_IN = ("capsules", "artifacts", "records", "workspaces")
-"""The tables that keep the spelling of a workspace, in the order in which they are asked."""
+_SPELLING_TABLES = ("capsules", "artifacts", "records", "workspaces")
+"""The tables with the original spelling of a workspace, in the order of lookup."""
 
 WORKSPACE = Shape(
     "WorkspaceFigures",
@@ -60,28 +60,28 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
 
 
 def figures(tx: ReadTransaction) -> dict[str, dict[str, int]]:
-    """The figures of every workspace that holds something, by its normal form."""
+    """Return the counts of every workspace with content, by its normal form."""
     closed = tx.config.disabled_types
     found: dict[str, dict[str, int]] = {}
     for name, (family, _) in COUNTED.items():
         if family not in closed:
             for workspace, count, updated_at in tx.stream(sql[name], {"now": tx.now}):
-                _add(found, workspace, updated_at)[name] = count
+                _add_workspace(found, workspace, updated_at)[name] = count
     if "reasoning" not in closed:
         for workspace, updated_at in tx.stream(sql["graphs"]):
-            _add(found, workspace, updated_at)
+            _add_workspace(found, workspace, updated_at)
     return found
 
 
-def _add(found: dict[str, dict[str, int]], workspace: str, updated_at: int) -> dict[str, int]:
+def _add_workspace(found: dict[str, dict[str, int]], workspace: str, updated_at: int) -> dict[str, int]:
     figures = found.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
     figures["updated_at"] = max(figures["updated_at"], updated_at)
     return figures
 
 
 def spelled(tx: ReadTransaction, workspace: str) -> str:
-    """A workspace as it was written, most recently where it was written in several ways."""
-    for table in _SPELLED_IN:
+    """Return the spelling of a workspace that was written last."""
+    for table in _SPELLING_TABLES:
         spelled = tx.value(sql[f"spelled_in_{table}"], {"workspace": workspace})
         if spelled is not None:
             return str(spelled)

@@ -1,4 +1,4 @@
-"""The registry of capabilities: what may be submitted, read from files; seven are built in, users add their own."""
+"""The registry of capabilities, the schemas of payloads: seven built-in files and those of the user."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _FILE_KEYS = {"capability_id", "entity_type", "fields", "identity", "title"}
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
 _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
-_TOLD = 10
-_ALIKE = 0.7
+_PROBLEMS_SHOWN = 10
+_SIMILARITY = 0.7
 
 
 class Capability:
-    """What one kind of payload holds, and what it is about."""
+    """The schema of one kind of payload, and the identity of its entity."""
 
     __slots__ = ("capability_id", "entity_type", "fields", "identity", "source", "title")
 
@@ -39,7 +39,7 @@ class Capability:
         self.source = source
 
     def check(self, body: dict[str, Any]) -> None:
-        """Refuses a body that the capability does not allow, by the path of what is wrong."""
+        """Refuse a body that the capability does not allow, with the path of the violation."""
         if len(canonical(body)) > BODY_MAX_CHARS:
             raise invalid_request(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
         for name in body:
@@ -58,13 +58,13 @@ class Capability:
                 raise invalid_request(f"body.{name} is required by {self.capability_id}; add it", path=f"body.{name}")
 
     def shown(self) -> dict[str, Any]:
-        """The capability as people and programs read it."""
+        """Return the capability as a response."""
         names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "source": self.source}
         return {**names, "fields": self.fields, "identity": self.identity, "title": self.title}
 
 
 class Registry:
-    """Every capability by its id, and the files that hold none."""
+    """All capabilities by id, and the files that are invalid."""
 
     __slots__ = ("capabilities", "problems")
 
@@ -73,27 +73,29 @@ class Registry:
         self.problems: list[dict[str, str]] = []
 
     def find(self, capability_id: str) -> Capability:
-        """A capability by its id; unknown ones are refused with the list of those there are."""
+        """Return a capability by its id; refuse an unknown one with the list of ids."""
         found = self.capabilities.get(capability_id)
         if found is None:
             known = sorted(self.capabilities)
-            meant = self._meant(capability_id)
-            broken = "".join(f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_TOLD])
+            suggestion = self._suggest(capability_id)
+            broken = "".join(
+                f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_PROBLEMS_SHOWN]
+            )
             raise MossError(
                 "UNKNOWN_CAPABILITY",
-                f"there is no capability {capability_id[:100]!r}; {meant}known: {', '.join(known)}{broken}",
-                details={"known": known, **({"problems": self.problems[:_TOLD]} if self.problems else {})},
+                f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
+                details={"known": known, **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {})},
             )
         return found
 
-    def _meant(self, asked: str) -> str:
-        """A question for who wrote the type instead of the id, or nearly the id; nothing when it is like none."""
+    def _suggest(self, asked: str) -> str:
+        """Return a suggestion for an entity type or a misspelled id; empty if none is similar."""
         typed = [one.capability_id for one in self.of_type(asked)]
-        like = typed[0] if typed else nearest(asked, list(self.capabilities), cutoff=_ALIKE)
+        like = typed[0] if typed else nearest(asked, list(self.capabilities), cutoff=_SIMILARITY)
         return f"did you mean {like}? " if like else ""
 
     def of_type(self, entity_type: str) -> list[Capability]:
-        """The capabilities whose payloads are about one type of entity."""
+        """Return the capabilities of one type of entity."""
         return [one for one in self.capabilities.values() if one.entity_type == entity_type]
 
 
@@ -101,7 +103,7 @@ _loaded: dict[str, tuple[Any, Registry]] = {}
 
 
 def registry_of(home: str) -> Registry:
-    """The registry of a store, read again when its files changed."""
+    """Return the registry of a store; read it again if its files changed."""
     folder = os.path.join(home, "capabilities")
     stamp = _stamp(folder)
     known_stamp, known = _loaded.get(home, (None, None))
@@ -122,7 +124,7 @@ def _stamp(folder: str) -> Any:
             status = os.stat(file)
         except OSError:
             continue
-        # Also the time of its last change: a file that is made readable, or put in place by `cp -p`, keeps the other.
+        # Also ctime: chmod and `cp -p` do not change mtime.
         found.append((file, status.st_mtime_ns, status.st_ctime_ns, status.st_size))
     return tuple(found)
 
@@ -136,14 +138,14 @@ def _load(registry: Registry, folder: str, source: str) -> None:
             if raw["capability_id"] in registry.capabilities:
                 raise ValueError(f"{raw['capability_id']!r} is already there; use another capability_id")
         except (ValueError, MossError) as error:
-            told = str(getattr(error, "message", error))[:_MESSAGE_CHARS]
-            registry.problems.append({"file": shown_path(path), "message": told})
+            message = str(getattr(error, "message", error))[:_MESSAGE_CHARS]
+            registry.problems.append({"file": shown_path(path), "message": message})
             continue
         registry.capabilities[raw["capability_id"]] = Capability(raw, source)
 
 
 def _check_file(raw: dict[str, Any]) -> None:
-    """Raises ValueError when a file is no capability."""
+    """Raise ValueError if a file is not a valid capability."""
     missing = sorted(_FILE_KEYS - raw.keys())
     unknown = sorted(raw.keys() - _FILE_KEYS)
     if missing or unknown:

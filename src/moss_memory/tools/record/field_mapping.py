@@ -1,4 +1,4 @@
-"""Bodies from elsewhere as a capability wants them: fields renamed, words translated, constants added."""
+"""Conversion of bodies to a capability: renamed fields, translated values, added constants."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 PARTS = ("rename", "values", "constants")
 PROVENANCE = ("source_refs", "extracted_at", "extractor_version", "agent_id")
-"""What a file's own provenance may say; the rest of it is kept as fields that nothing is for."""
+"""The fields of a file's provenance that are accepted; others are stored as unmapped."""
 
 
 class Mapping:
-    """What a file of `moss record migrate --map` says, a collection at a time."""
+    """The content of a file for `moss record migrate --map`, by collection."""
 
     def __init__(self, raw: dict[str, Any]) -> None:
         for collection, parts in raw.items():
@@ -33,7 +33,7 @@ class Mapping:
         self._raw = raw
 
     def apply(self, collection: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The body with its fields renamed, their words translated, and constants where it says nothing."""
+        """Return the body with fields renamed, values translated, and constants for absent fields."""
         parts = self._raw.get(collection, {})
         names, words = parts.get("rename", {}), parts.get("values", {})
         mapped: dict[str, Any] = {}
@@ -41,7 +41,7 @@ class Mapping:
             known_as = names.get(name, name)
             if known_as in mapped:
                 raise ValueError(f"{name[:100]} and another field are both to be {known_as[:100]}; rename one of them")
-            mapped[known_as] = _translated(value, words.get(known_as, {}))
+            mapped[known_as] = _translate(value, words.get(known_as, {}))
         return {**parts.get("constants", {}), **mapped}
 
 
@@ -55,14 +55,14 @@ def _check_part(collection: str, part: str, members: Any) -> None:
         raise invalid_request(f"{where} must say for each field which word becomes which")
 
 
-def _translated(value: Any, words: dict[str, Any]) -> Any:
+def _translate(value: Any, words: dict[str, Any]) -> Any:
     if isinstance(value, list):
-        return [_translated(one, words) for one in value]
+        return [_translate(one, words) for one in value]
     return words.get(value, value) if isinstance(value, str) else value
 
 
-def opened(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
-    """Every body of a file with its provenance and what that holds beside it: one, an array, `{body, provenance}`."""
+def unpack(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]:
+    """Return each body of a file with its provenance and further fields: one, an array, or `{body, provenance}`."""
     entries = found if isinstance(found, list) else [found]
     result = []
     for at, entry in enumerate(entries):
@@ -78,7 +78,7 @@ def opened(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, A
     return result
 
 
-def fitting(capability: Capability, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The fields that a capability knows, and the others."""
+def split_fields(capability: Capability, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields of a body that a capability has, and the others."""
     known = {name: value for name, value in body.items() if name in capability.fields}
     return known, {name: value for name, value in body.items() if name not in known}

@@ -1,4 +1,4 @@
-"""Taking a record out for good: its observations go along, and what was folded of them is folded again without it."""
+"""Hard deletion of a record with its observations; the entity's snapshot and events are computed again."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
             tx.run(sql["forget_entity"], key)
         else:
             recompute_snapshot(tx, entity_row)
-            _tell_events_again(tx, entity_row)
+            _rewrite_events(tx, entity_row)
 
     observations: int = tx.value(sql["count_observations"], key)
     erasure = HardDelete(
@@ -49,12 +49,12 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
     return erasure, own
 
 
-def _tell_events_again(tx: Transaction, entity_row: int) -> None:
-    """Events of an entity that the erased record told first and others tell too."""
+def _rewrite_events(tx: Transaction, entity_row: int) -> None:
+    """Write the events of an entity again that other records report as well as the erased one."""
     registry = registry_of(tx.config.home)
     for row in list(tx.stream(sql["records_of_entity"], {"entity_row": entity_row})):
         record_row, capability_id, entity, workspace, raw, body_json = row
         capability = registry.capabilities.get(capability_id)
         if capability is not None:
-            told = {"workspace": workspace, "workspace_raw": raw, "entity_row": entity_row, "record_row": record_row}
-            add_events(tx, capability, json.loads(body_json), {**told, "entity_id": entity})
+            columns = {"workspace": workspace, "workspace_raw": raw, "entity_row": entity_row, "record_row": record_row}
+            add_events(tx, capability, json.loads(body_json), {**columns, "entity_id": entity})

@@ -1,4 +1,4 @@
-"""What `moss_search` shows of records."""
+"""Search hits of records for `moss_search`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Records by row number: how to retrieve them, their title and their text."""
+    """Return the documents of records by row number: address, title and text."""
     if not row_ids:
         return {}
     rows = tx.rows(

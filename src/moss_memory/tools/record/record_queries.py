@@ -1,4 +1,4 @@
-"""Reading records, entities and timelines: filters, pages, and how rows are shown."""
+"""Queries of records, entities and timelines: filters, pages and rows as responses."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
-from moss_memory.rows.times import shown_instant
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.times import format_instant
+from moss_memory.rows.values import format_time, norm
 
 from .capabilities import registry_of
 from .entity_ids import property_value
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 LIMIT_MAX = 500
 PROPERTIES_MAX = 100
 PROBED = 200
-"""So many of the newest rows of each filter tell which filter passes the fewest."""
+"""The newest rows of each filter that are read to find the most selective one."""
 COUNTED = 100
-"""Up to so many matches are counted on every page; more only when somebody asks, for that reads each of them."""
+"""The maximum that is counted on every page; a caller must request the full count, which reads all matches."""
 RECORD_COLUMNS = "payload_id, type, workspace_raw, body_json, created_at_ms, updated_at_ms"
 ENTITY_COLUMNS = "row_id, entity_id, type, workspace_raw, snapshot_json, sources_json, observation_count"
 EVENT_TABLES = {
@@ -36,42 +36,42 @@ EVENT_TABLES = {
     "join entities e on e.row_id = t.entity_row": "e.",
     "join records r on r.row_id = t.record_row": "r.",
 }
-"""Each with what its columns begin with, or nothing where it is always needed."""
+"""Each with the prefix of its columns; empty if it is always joined."""
 EVENT_COLUMNS = "t.event_id, t.event_type, t.at_us, r.payload_id, e.entity_id, t.workspace_raw"
 
 
 class AccessPath:
-    """One filter, as the rows that pass it and as a condition on a row."""
+    """One filter, as a query of its rows and as a condition on a row."""
 
     __slots__ = ("condition", "rows")
 
     def __init__(self, rows: str, condition: str) -> None:
         self.rows = rows
-        """SQL that gives their numbers as `at`, each once."""
+        """SQL that selects their row numbers as `at`, without duplicates."""
         self.condition = condition
-        """SQL over the columns of `records`; `{at}` stands for the number of the row."""
+        """SQL over the columns of `records`; `{at}` is replaced by the row number."""
 
 
 class RecordFilters:
-    """Which records are asked for; all ways and conditions must be met."""
+    """The filters of a query of records; all access paths and conditions must match."""
 
     def __init__(self, ways: list[AccessPath], conditions: list[str], values: dict[str, Any]) -> None:
-        self._ways = ways
+        self._paths = ways
         self._conditions = conditions
         self._values = values
 
     def newest(self, tx: ReadTransaction, limit: int, offset: int, *, count: bool) -> dict[str, Any]:
-        """One page, newest first."""
-        lead = self._lead(tx)
+        """Return one page, newest first."""
+        lead = self._most_selective(tx)
         if lead is None:
-            pluralize = tables = f"records {_where(self._unled('records.row_id'))}"
+            counted = tables = f"records {_where(self._other_conditions('records.row_id'))}"
             order = "row_id desc"
         else:
-            unled = self._unled("l.at", lead)
-            # The cross join keeps the order of the two: the rows that pass the way lead.
-            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *unled])}"
-            on_records = any("records." in condition for condition in unled)
-            pluralize, order = tables if on_records else f"({lead.rows}) as l {_where(unled)}", "l.at desc"
+            others = self._other_conditions("l.at", lead)
+            # The cross join keeps the order of the tables: the most selective filter is read first.
+            tables = f"({lead.rows}) as l cross join records {_where(['records.row_id = l.at', *others])}"
+            on_records = any("records." in condition for condition in others)
+            counted, order = tables if on_records else f"({lead.rows}) as l {_where(others)}", "l.at desc"
         page = {**self._values, "limit": limit + 1, "offset": offset}
         rows = list(
             tx.rows(f"select {RECORD_COLUMNS} from {tables} order by {order} limit :limit offset :offset", page)
@@ -81,32 +81,32 @@ class RecordFilters:
             pagination["total"] = offset + len(rows)
         elif count or not rows or offset + len(rows) <= COUNTED:
             most = "" if count or not rows else f"limit {COUNTED + 1}"
-            found = tx.value(f"select count(*) from (select 1 from {pluralize} {most}) as counted", self._values)
+            found = tx.value(f"select count(*) from (select 1 from {counted} {most}) as counted", self._values)
             if not most or found <= COUNTED:
                 pagination["total"] = found
-        return _records(tx, [_record(row) for row in rows[:limit]], pagination, count=count)
+        return _page(tx, [_to_response(row) for row in rows[:limit]], pagination, count=count)
 
-    def _lead(self, tx: ReadTransaction) -> AccessPath | None:
-        """The way that passes the fewest rows: those that pass it lie the furthest apart, judged by the newest."""
-        if len(self._ways) < 2:
-            return self._ways[0] if self._ways else None
+    def _most_selective(self, tx: ReadTransaction) -> AccessPath | None:
+        """Return the most selective access path: its newest rows are spread the furthest."""
+        if len(self._paths) < 2:
+            return self._paths[0] if self._paths else None
         spans = " union all ".join(
             f"select {number} as way, count(*) as passed, min(at) as oldest"
             f" from (select at from ({way.rows}) as newest order by at desc limit {PROBED}) as probed"
-            for number, way in enumerate(self._ways)
+            for number, way in enumerate(self._paths)
         )
         rarest: int = tx.value(f"{spans} order by passed, oldest, way limit 1", self._values)
-        return self._ways[rarest]
+        return self._paths[rarest]
 
-    def _unled(self, at: str, lead: AccessPath | None = None) -> list[str]:
-        """What is left to check of the rows that a way leads to."""
-        others = [way.condition for way in self._ways if way is not lead]
+    def _other_conditions(self, at: str, lead: AccessPath | None = None) -> list[str]:
+        """Return the conditions of all filters but the leading one."""
+        others = [way.condition for way in self._paths if way is not lead]
         return [condition.format(at=at) for condition in (*others, *self._conditions)]
 
     def searched(
         self, tx: ReadTransaction, terms: list[str], mode: str, limit: int, offset: int, *, count: bool
     ) -> dict[str, Any]:
-        """One page of what the words find within the filters, best match first."""
+        """Return one page of a search within the filters, best match first."""
         from moss_memory.search.query import MAX_CHARS, parse_any
         from moss_memory.search.request import SearchRequest
         from moss_memory.search.strategy import search
@@ -120,7 +120,7 @@ class RecordFilters:
             parse_any(terms),
             mode=mode,
             sources=("record",),
-            conditions=self._unled("records.row_id"),
+            conditions=self._other_conditions("records.row_id"),
             parameters=self._values,
             limit=limit,
             offset=offset,
@@ -131,10 +131,10 @@ class RecordFilters:
             f"select row_id, {RECORD_COLUMNS} from records where {tx.sql_in('row_id', 'chosen')} order by row_id",
             {"chosen": chosen},
         )
-        found = {row_id: _record(row) for row_id, *row in rows}
+        found = {row_id: _to_response(row) for row_id, *row in rows}
         more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
-        return {**_records(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
+        return {**_page(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
 
 
 def _where(conditions: list[str]) -> str:
@@ -148,7 +148,7 @@ def record_filters(
     ids: list[str] | None,
     workspace: str | None,
 ) -> RecordFilters:
-    """The filters that a call asks for; a property that its type does not have is refused."""
+    """Return the filters of a call; refuse a property that its type does not have."""
     if properties is not None and len(properties) > PROPERTIES_MAX:
         raise invalid_request(
             f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties"
@@ -157,7 +157,7 @@ def record_filters(
     placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
     for number, (name, value) in enumerate((properties or {}).items()):
-        wanted = _wanted(capabilities, name, value)
+        wanted = _stored_values(capabilities, name, value)
         values[f"name{number}"] = name
         values.update((f"value{number}_{at}", one) for at, one in enumerate(wanted))
         listed = ", ".join(f":value{number}_{at}" for at in range(len(wanted)))
@@ -177,7 +177,7 @@ def record_filters(
     return RecordFilters(ways, conditions, values)
 
 
-def _records(
+def _page(
     tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
 ) -> dict[str, Any]:
     total = {"total_count": pagination["total"]} if count else {}
@@ -185,8 +185,8 @@ def _records(
     return {"records": records, **total, "pagination": pagination}
 
 
-def _wanted(capabilities: list[Capability], name: str, value: Any) -> list[str]:
-    """The value of a property filter as it is stored: where no type says so, a time may also be text."""
+def _stored_values(capabilities: list[Capability], name: str, value: Any) -> list[str]:
+    """Return the stored forms of a property filter's value; without a type it may be a time or a text."""
     path = f"properties.{name[:100]}"
     if isinstance(value, (dict, list)) or value is None:
         raise invalid_request(
@@ -211,7 +211,7 @@ def _wanted(capabilities: list[Capability], name: str, value: Any) -> list[str]:
 def where(
     workspace: str | None, equals: tuple[tuple[str, str | None], ...], *, table: str = ""
 ) -> tuple[list[str], dict[str, Any]]:
-    """Conditions that columns equal values, and the values."""
+    """Return conditions that columns equal values, and the parameters."""
     conditions, values = [], {}
     if workspace is not None:
         conditions.append(f"{table}workspace_norm = :workspace")
@@ -233,7 +233,7 @@ def page_of(
     limit: int,
     offset: int,
 ) -> tuple[list[Row], dict[str, Any]]:
-    """One page of rows and its pagination object; a table whose columns nothing asks for is not counted through."""
+    """Return one page of rows and its pagination; the count joins only the tables of the conditions."""
     where = f"where {' and '.join(conditions)}" if conditions else ""
     asked = " ".join(table for table, prefix in tables.items() if prefix in where)
     total: int = tx.value(f"select count(*) from {asked} {where}", values)
@@ -247,21 +247,23 @@ def page_of(
     return rows, {"limit": most, "offset": offset, "has_more": offset + len(rows) < total, "total": total}
 
 
-def _record(row: Iterable[Any]) -> dict[str, Any]:
+def _to_response(row: Iterable[Any]) -> dict[str, Any]:
     identity, kind, workspace, body, created_at_ms, updated_at_ms = row
-    created_at = shown_time(created_at_ms)
+    created_at = format_time(created_at_ms)
     return {
         "id": identity,
         "type": kind,
         "workspace": workspace,
         "properties": json.loads(body),
         "created_at": created_at,
-        "updated_at": created_at if updated_at_ms == created_at_ms else shown_time(updated_at_ms),
+        "updated_at": created_at if updated_at_ms == created_at_ms else format_time(updated_at_ms),
     }
 
 
-def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool) -> dict[str, Any]:
-    """An entity as callers see it, now or as far as its observations went up to a time."""
+def entity_response(
+    tx: ReadTransaction, row: Row, upto: int | None, snapshots: bool, provenance: bool
+) -> dict[str, Any]:
+    """Return an entity as a response, now or from its observations up to a time."""
     row_id, identity, kind, workspace, snapshot_json, sources_json, count = row
     fields, sources = (json.loads(snapshot_json), json.loads(sources_json)) if upto is None else ({}, {})
     if upto is not None:
@@ -276,14 +278,14 @@ def shown_entity(tx: ReadTransaction, row: Row, upto: int | None, snapshots: boo
 
 
 def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
-    """For each field the observation it came from."""
+    """Return for each field the observation that set it."""
     provenance = sql["provenance"].filled(chosen=tx.sql_in("o.submission_id", "submissions"))
     rows = tx.rows(provenance, {"submissions": sorted(set(sources.values()))})
-    told = {
+    observations = {
         submission: {
             "payload_submission_id": submission,
             "source_record_id": payload,
-            "observed_at": shown_instant(observed_us),
+            "observed_at": format_instant(observed_us),
             "agent_id": agent_id,
             "source_refs": json.loads(refs) if refs else [],
             "extractor_version": extractor,
@@ -291,16 +293,16 @@ def _provenance(tx: ReadTransaction, sources: dict[str, str]) -> dict[str, Any]:
         }
         for submission, payload, observed_us, agent_id, refs, extractor, unmapped in rows
     }
-    return {name: told[submission] for name, submission in sources.items()}
+    return {name: observations[submission] for name, submission in sources.items()}
 
 
-def shown_event(row: Row) -> dict[str, Any]:
-    """A timeline event as callers see it."""
+def event_response(row: Row) -> dict[str, Any]:
+    """Return a timeline event as a response."""
     identity, kind, at_us, record, entity, workspace = row
     return {
         "event_id": identity,
         "event_type": kind,
-        "event_timestamp": shown_instant(at_us),
+        "event_timestamp": format_instant(at_us),
         "source_record_id": record,
         "entity_ids": [entity],
         "workspace": workspace,

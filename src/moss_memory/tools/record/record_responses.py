@@ -1,4 +1,4 @@
-"""What record tools answer: records, entities with their sources, events, capabilities."""
+"""Responses of the record tools."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _GLANCE = (
     Column("says", least=24, goes=4, widest=LONG),
     Column("workspace", least=8, goes=7),
 )
-"""What people look for first in a body, whatever its capability."""
+"""The columns that tables show of every body."""
 
 
 def _row(item: Row) -> Row:

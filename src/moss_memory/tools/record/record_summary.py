@@ -1,4 +1,4 @@
-"""A record's body in a few words: its title, its status, and what else it says."""
+"""Summary of a record's body for tables: title, status and the other fields."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 _TITLES = ("id", "name", "title", "session_id", "decision", "validation_type")
-"""Fields that a record is called by, the first that it has; one of another shape is called by its first text."""
+"""Fields that can be the title, in this order; else the first field with a text is."""
 
 
 def row_of(item: dict[str, Any]) -> dict[str, Any]:
-    """A record or an entity as a row: the fields of its body that people look for, and the rest as one text."""
+    """Return a record or an entity as a row of a table: title, status, and the other fields as one text."""
     body = item.get("properties", item.get("snapshot"))
     if not isinstance(body, dict):
         return item
-    called = _title_field(body)
-    rest = [_part(name, value) for name, value in body.items() if name not in (called, "status") and not _is_time(name)]
+    title_field = _title_field(body)
+    rest = [
+        _describe(name, value)
+        for name, value in body.items()
+        if name not in (title_field, "status") and not _is_time(name)
+    ]
     row = {**item, "title": title_of(body), "says": "; ".join(filter(None, rest)) or None}
     if "status" in body:
         row["status"] = _text(body["status"])
@@ -28,7 +32,7 @@ def row_of(item: dict[str, Any]) -> dict[str, Any]:
 
 
 def title_of(body: dict[str, Any]) -> str | None:
-    """What a body is called."""
+    """Return the title of a body, or None."""
     field = _title_field(body)
     return None if field is None else _text(body[field])
 
@@ -42,8 +46,8 @@ def _is_time(name: str) -> bool:
     return name.endswith("_at") or name == "timestamp"
 
 
-def _part(name: str, value: Any) -> str:
-    """Whole sentences speak for themselves; a word needs the name of its field."""
+def _describe(name: str, value: Any) -> str:
+    """Return a field as text; a single word gets the name of its field."""
     text = _text(value)
     return text if " " in text or not text else f"{name} {text}"
 

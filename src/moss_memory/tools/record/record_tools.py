@@ -16,10 +16,10 @@ from .record_queries import (
     EVENT_COLUMNS,
     EVENT_TABLES,
     LIMIT_MAX,
+    entity_response,
+    event_response,
     page_of,
     record_filters,
-    shown_entity,
-    shown_event,
     where,
 )
 from .record_responses import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
@@ -89,16 +89,16 @@ else:
 
 
 def as_read_error(error: MossError) -> MossError:
-    """An error of a tool that reads, in the codes of this family."""
-    return _in_own_codes(error, "DB_QUERY_FAILED")
+    """Return an error of a reading tool with the codes of this family."""
+    return _translate(error, "DB_QUERY_FAILED")
 
 
 def as_write_error(error: MossError) -> MossError:
-    """An error of a tool that writes, in the codes of this family."""
-    return _in_own_codes(error, "DB_INSERT_FAILED")
+    """Return an error of a writing tool with the codes of this family."""
+    return _translate(error, "DB_INSERT_FAILED")
 
 
-def _in_own_codes(error: MossError, storage_code: str) -> MossError:
+def _translate(error: MossError, storage_code: str) -> MossError:
     code, details = error.code, error.details
     if code in ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "TEXT_TOO_LARGE"):
         code = "VALIDATION_ERROR"
@@ -146,13 +146,13 @@ def submit_payload(
     return submission.write(request)
 
 
-def _looks_for_meaning(arguments: Any) -> bool:
+def _is_semantic_search(arguments: Any) -> bool:
     return is_semantic("both")(arguments) and arguments.get("search") is not None
 
 
 @operation(
     idempotent=True,
-    slow_if=_looks_for_meaning,
+    slow_if=_is_semantic_search,
     grows=True,
     translate=as_read_error,
     answers={
@@ -215,7 +215,7 @@ def retrieve_entities(
         )
         values["upto"] = upto
     rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
-    entities = [shown_entity(tx, row, upto, include_snapshots, include_provenance) for row in rows]
+    entities = [entity_response(tx, row, upto, include_snapshots, include_provenance) for row in rows]
     entities, pagination = truncate_page(entities, pagination, tx.config.page_max_chars)
     return {"entities": entities, "pagination": pagination}
 
@@ -251,10 +251,10 @@ def list_timeline_events(
             conditions.append(f"{column} = :{name}")
             values[name] = value
     if entity_id is not None and workspace is not None:
-        conditions.append("e.workspace_norm = :workspace")  # so that one entity is found first, not all its neighbours
+        conditions.append("e.workspace_norm = :workspace")  # so that the planner starts with the entity
     order = "t.at_us desc, t.row_id desc"
     rows, pagination = page_of(tx, EVENT_COLUMNS, EVENT_TABLES, conditions, values, order, limit, offset)
-    events, pagination = truncate_page([shown_event(row) for row in rows], pagination, tx.config.page_max_chars)
+    events, pagination = truncate_page([event_response(row) for row in rows], pagination, tx.config.page_max_chars)
     return {"events": events, "pagination": pagination}
 
 

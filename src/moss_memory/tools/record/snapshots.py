@@ -1,4 +1,4 @@
-"""What is known of an entity: its observations folded in order, each field with the one it came from."""
+"""Snapshots of entities: observations reduced in order, each field with its source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """The fields of an entity, and the submission that each came from."""
+    """The fields of an entity, each with the submission that set it."""
 
     __slots__ = ("count", "fields", "sources")
 
@@ -25,7 +25,7 @@ class Snapshot:
         self.count = 0
 
     def add(self, body: dict[str, Any], submission_id: str, sets: set[str]) -> None:
-        """Takes in one observation: the last word wins, sets grow, an explicit null clears, what is left out stays."""
+        """Add one observation: the last value wins, sets are united, null clears, absent fields stay."""
         self.count += 1
         for name, value in body.items():
             if value is None:
@@ -41,12 +41,12 @@ class Snapshot:
 
 
 def sets_of(capability: Capability) -> list[str]:
-    """The fields of a capability that are sets."""
+    """Return the fields of a capability that are sets."""
     return [name for name, field in capability.fields.items() if field.get("set")]
 
 
 def reduce_observations(observations: Iterable[Row]) -> Snapshot:
-    """The snapshot of observations in their order: (body, fields that are sets, submission) each."""
+    """Return the snapshot of observations in their order, each a body, its set fields and its submission."""
     snapshot = Snapshot()
     for body_json, sets_json, submission_id in observations:
         snapshot.add(json.loads(body_json), submission_id, set(json.loads(sets_json)))

@@ -1,4 +1,4 @@
-"""Keeps records in `.cursor/memory/` while the store cannot be reached; `moss record migrate` brings them in later."""
+"""Spool of records in `.cursor/memory/` for times without a store; `moss record migrate` imports them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COLLECTIONS = {
 """The folders of `.cursor/memory/` and the capability of the records in each."""
 MEMORY_FOLDER = os.path.join(".cursor", "memory")
 FILE_MAX_BYTES = 8_000_000
-"""A kept record may be so large: the largest body without indentation is half of it, were every character an emoji."""
+"""The maximum size of a spooled file: twice the largest body in UTF-8 without indentation."""
 
 _PLAIN_NAME = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,100}")
 
@@ -47,11 +47,11 @@ def submit_or_spool(
     workspace: str | None = None,
     folder: str = MEMORY_FOLDER,
 ) -> dict[str, Any]:
-    """Submits a record, or keeps it as a file when the store cannot be reached.
+    """Submit a record, or write it to a file if the store cannot be reached.
 
-    Gives what `submit_payload` answers, or `{"kept": path}`. The file holds the body alone, without provenance and
-    workspace, and a second body of the same identity replaces the first. A body that the capability refuses raises
-    `VALIDATION_ERROR` either way: a broken record is not worth keeping.
+    Return the answer of `submit_payload`, or `{"kept": path}`. The file has only the body, without provenance and
+    workspace; a second body of the same identity replaces the first. An invalid body raises `VALIDATION_ERROR` in
+    both cases.
     """
     try:
         capability = capability_of(store.config.home, collection)
@@ -74,22 +74,22 @@ def submit_or_spool(
 
 
 def keep(capability: Capability, collection: str, body: dict[str, Any], *, folder: str = MEMORY_FOLDER) -> str:
-    """Writes a record's body to its file, whole or not at all, readable by its owner only; gives the path."""
+    """Write a record's body atomically to a file that only its owner can read, and return the path."""
     capability.check(body)
     place = os.path.join(folder, collection)
     make_private_folder(place)
     path = os.path.join(place, f"{file_name(capability, body)}.json")
-    write_private(path, _text_of(body))
+    write_private(path, _encode(body))
     return path
 
 
-def _text_of(body: dict[str, Any]) -> bytes:
+def _encode(body: dict[str, Any]) -> bytes:
     text = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
     return text if len(text) <= FILE_MAX_BYTES else json.dumps(body, ensure_ascii=False).encode()
 
 
 def file_name(capability: Capability, body: dict[str, Any]) -> str:
-    """The identity where it is a plain name, else the entity's id."""
+    """Return the identity if it is safe as a file name, else the entity's id."""
     if len(capability.identity) == 1:
         value = body.get(capability.identity[0])
         if isinstance(value, str) and _PLAIN_NAME.fullmatch(value):
@@ -98,7 +98,7 @@ def file_name(capability: Capability, body: dict[str, Any]) -> str:
 
 
 def capability_of(home: str, collection: str) -> Capability:
-    """The capability of the records in a collection."""
+    """Return the capability of the records in a collection."""
     if collection not in COLLECTIONS:
         known = ", ".join(COLLECTIONS)
         raise invalid_request(f"there is no collection {collection[:100]!r}; known: {known}", known=list(COLLECTIONS))

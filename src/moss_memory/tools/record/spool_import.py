@@ -1,4 +1,4 @@
-"""Brings records that were kept as files into the store, and checks that each of them arrived."""
+"""Import of spooled records into the store, each verified by reading it back."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 import time
 
 from moss_memory.errors import MossError
-from moss_memory.rows.times import instant_us, shown_instant
+from moss_memory.rows.times import format_instant, instant_us
 from moss_memory.rows.values import DEFAULT_WORKSPACE, normalize
 from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
 
 from .entity_ids import content_id, digest, payload_id
-from .field_mapping import fitting, opened
+from .field_mapping import split_fields, unpack
 from .record_tools import submit_payload
 from .spool import COLLECTIONS, FILE_MAX_BYTES, capability_of
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def kept_files(folder: str) -> list[tuple[str, str]]:
-    """Every kept record below a memory folder, as (collection, path), in a stable order."""
+    """Return every spooled file below a memory folder as (collection, path), in a stable order."""
     return [
         (collection, os.path.join(folder, collection, name))
         for collection in COLLECTIONS
@@ -46,10 +46,10 @@ def migrate(
     lenient: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Submits every kept record and reads it back; a file that fails is named with the reason, the others go on.
+    """Submit every spooled record and read it back; report a file that fails and continue with the others.
 
-    A record counts as seen when its file was written, so what was submitted since is not undone. `lenient` also takes
-    arrays of bodies, bodies with their provenance, and fields that the capability does not know.
+    The observation time of a record is that of its file, so later submissions are not overwritten. `lenient` also
+    accepts arrays of bodies, bodies with their provenance, and fields that the capability does not have.
     """
     files = kept_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
@@ -58,12 +58,12 @@ def migrate(
     found: list[dict[str, Any]] = []
     for number, (collection, path) in enumerate(files, start=1):
         try:
-            for kept in _read(store, collection, path, mapping, lenient=lenient):
-                created = _migrate_one(store, path, kept, workspace=workspace, dry_run=dry_run)
-                found += findings_in({**kept.body, **kept.unmapped}, shown_path(path))
+            for record in _read(store, collection, path, mapping, lenient=lenient):
+                created = _migrate_one(store, path, record, workspace=workspace, dry_run=dry_run)
+                found += findings_in({**record.body, **record.unmapped}, shown_path(path))
                 report["migrated" if created else "already_there"] += 1
-                if kept.unmapped:
-                    report["unmapped"].append({"file": shown_path(path), "fields": sorted(kept.unmapped)})
+                if record.unmapped:
+                    report["unmapped"].append({"file": shown_path(path), "fields": sorted(record.unmapped)})
         except (MossError, ValueError, OSError) as error:
             code, message = _reason(error)
             report["failed"].append({"file": shown_path(path), "code": code, "message": message})
@@ -78,14 +78,14 @@ def migrate(
 
 
 def _reason(error: MossError | ValueError | OSError) -> tuple[str, str]:
-    """What a report says of a file that failed, in the codes of this family."""
+    """Return code and message for a file that failed, in the codes of this family."""
     if not isinstance(error, MossError):
         return "VALIDATION_ERROR", str(error)
     return "VALIDATION_ERROR" if error.code == "INVALID_REQUEST" else error.code, error.message
 
 
-class _Kept:
-    """One record of a file: its capability, its body, where it comes from, and what of it no field is for."""
+class _SpooledRecord:
+    """One record of a file: its capability, body and provenance, and the fields that the capability lacks."""
 
     def __init__(
         self, capability: Capability, body: dict[str, Any], provenance: dict[str, Any], unmapped: dict[str, Any]
@@ -96,23 +96,23 @@ class _Kept:
         self.unmapped = unmapped
 
     def content_id(self) -> str:
-        """What the store will know its content by."""
+        """Return the id of its content in the store."""
         refs, extractor = self.provenance.get("source_refs", []), self.provenance.get("extractor_version")
         return content_id(self.capability.capability_id, self.body, refs, extractor)
 
     def request_id(self) -> str:
-        """What it is submitted as: the same file again is the same request, so a second run adds no observation."""
+        """Return its idempotency key: a second import of the same file adds no observation."""
         return f"migrate:{self.content_id()}" + (f":{digest(self.unmapped)}" if self.unmapped else "")
 
 
-def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_Kept]:
-    """The records in a file, each of them allowed by its capability."""
+def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_SpooledRecord]:
+    """Return the valid records of a file."""
     root = os.path.realpath(os.path.dirname(os.path.dirname(path)))
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
     capability = capability_of(store.config.home, collection)
     if lenient:
-        entries = opened(read_json(path, what="record", max_bytes=FILE_MAX_BYTES))
+        entries = unpack(read_json(path, what="record", max_bytes=FILE_MAX_BYTES))
     else:
         entries = [(read_object(path, what="record", max_bytes=FILE_MAX_BYTES), {}, {})]
     records = []
@@ -120,10 +120,12 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
         try:
             mapped = body if mapping is None else mapping.apply(collection, body)
             if lenient:
-                mapped, unknown = fitting(capability, mapped)
+                mapped, unknown = split_fields(capability, mapped)
                 unmapped = {**unmapped, **unknown}
             capability.check(mapped)
-            records.append(_Kept(capability, mapped, _checked(capability, mapped, provenance), unmapped))
+            records.append(
+                _SpooledRecord(capability, mapped, _check_provenance(capability, mapped, provenance), unmapped)
+            )
         except (MossError, ValueError) as error:
             if len(entries) == 1:
                 raise
@@ -131,18 +133,18 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
     return records
 
 
-def _checked(capability: Capability, body: dict[str, Any], provenance: dict[str, Any]) -> dict[str, Any]:
-    """What a file says of where it comes from, allowed as `submit_payload` allows it; null says nothing."""
+def _check_provenance(capability: Capability, body: dict[str, Any], provenance: dict[str, Any]) -> dict[str, Any]:
+    """Return a file's provenance, checked as `submit_payload` checks it."""
     given = {"capability_id": capability.capability_id, "body": body, "provenance": provenance}
-    told: dict[str, Any] = submit_payload.decode(given, DEFAULT_WORKSPACE)["provenance"]
-    if "extracted_at" in told:
-        instant_us(told["extracted_at"], what="provenance.extracted_at")
-    return told
+    checked: dict[str, Any] = submit_payload.decode(given, DEFAULT_WORKSPACE)["provenance"]
+    if "extracted_at" in checked:
+        instant_us(checked["extracted_at"], what="provenance.extracted_at")
+    return checked
 
 
-def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None, dry_run: bool) -> bool:
-    """Submits one record; says whether it is new. A dry run only looks."""
-    content = kept.content_id()
+def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
+    """Submit one record, unless it is a dry run; return True if it is new."""
+    content = record.content_id()
     norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
     known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
@@ -151,15 +153,15 @@ def _migrate_one(store: Store, path: str, kept: _Kept, *, workspace: str | None,
     answer = store.call(
         "submit_payload",
         {
-            "capability_id": kept.capability.capability_id,
-            "body": kept.body,
-            "provenance": {"extracted_at": shown_instant(seen_us), **kept.provenance},
-            "client_request_id": kept.request_id(),
+            "capability_id": record.capability.capability_id,
+            "body": record.body,
+            "provenance": {"extracted_at": format_instant(seen_us), **record.provenance},
+            "client_request_id": record.request_id(),
             "allow_secrets": True,
             "workspace": workspace or DEFAULT_WORKSPACE,
         },
     )
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]
-    if [record["properties"] for record in found] != [kept.body]:
+    if [one["properties"] for one in found] != [record.body]:
         raise ValueError("the record read back is not the one submitted")
     return not known

@@ -1,4 +1,4 @@
-"""One payload on its way in: record, observation, entity, timeline events and properties, in one transaction."""
+"""Submission of a payload: record, observation, entity, timeline events and properties, in one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sql = load_queries(__file__)
 
 
 class Entity(NamedRow):
-    """What is known of an entity, and the observation that came last."""
+    """The snapshot of an entity, and its last observation."""
 
     __slots__ = ()
     row_id: int
@@ -41,18 +41,18 @@ class Entity(NamedRow):
     submission_id: str
 
     def last(self) -> tuple[int, str, str]:
-        """What the last observation is ordered by."""
+        """Return the sort key of the last observation."""
         return self.observed_us, self.content_id, self.submission_id
 
     def snapshot(self) -> Snapshot:
-        """Its observations, folded."""
+        """Return the stored snapshot."""
         snapshot = Snapshot(json.loads(self.snapshot_json), json.loads(self.sources_json))
         snapshot.count = self.observation_count
         return snapshot
 
 
 class Submission:
-    """One payload on its way in."""
+    """One payload to be written."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class Submission:
             )
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": norm(workspace)}
-        told = provenance.get("extracted_at")
-        self._told_us = None if told is None else instant_us(told, what="provenance.extracted_at")
+        observed = provenance.get("extracted_at")
+        self._given_us = None if observed is None else instant_us(observed, what="provenance.extracted_at")
 
     def write(self, client_request_id: str | None) -> dict[str, Any]:
-        """Writes the record if it is new, and its observation, entity, events and properties."""
+        """Write the record if it is new, and its observation, entity, events and properties."""
         tx = self._tx
         tx.begin()
         submission = submission_id(tx.now_ms)
@@ -108,19 +108,18 @@ class Submission:
         if not created:
             tx.run(sql["touch_record"], row)
         answer = _answer(row, created=created)
-        self._observe(row, client_request_id, answer)
-        self._fold_in(row, known)
+        self._add_observation(row, client_request_id, answer)
+        self._update_entity(row, known)
         if created:
             add_events(tx, self._capability, self._body, row)
         tx.set_event_subject(workspace=self.key["workspace"], address=str(row["payload_id"]))
         return answer
 
     def _observed_us(self, known: Entity | None) -> int:
-        """When it was observed: as told, else now, after what the entity's snapshot already holds of this moment."""
-        if self._told_us is not None:
-            return self._told_us
+        """Return the given time, else now, but after the entity's last observation of this millisecond."""
+        if self._given_us is not None:
+            return self._given_us
         now_us = self._tx.now_ms * 1000
-        # Two submissions fit into one millisecond of the clock, and the second is the last word.
         return known.observed_us + 1 if known and now_us <= known.observed_us < now_us + 1000 else now_us
 
     def _add_record(self, row: dict[str, Any]) -> int:
@@ -129,15 +128,15 @@ class Submission:
         stored = {"body_json": json.dumps(self._body, ensure_ascii=False, separators=(",", ":"))}
         stored["sets_json"] = json.dumps(sets_of(self._capability))
         shown = title if title is None or isinstance(title, str) else canonical(title)
-        told = {**row, **stored, "title": shown, "search_text": text}
-        record_row: int = self._tx.value(sql["add_record"], told)
+        columns = {**row, **stored, "title": shown, "search_text": text}
+        record_row: int = self._tx.value(sql["add_record"], columns)
         for name, value in _properties(self._capability, self._body):
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": record_row})
         return record_row
 
-    def _observe(self, row: dict[str, Any], client_request_id: str | None, answer: dict[str, Any]) -> None:
+    def _add_observation(self, row: dict[str, Any], client_request_id: str | None, answer: dict[str, Any]) -> None:
         refs, unmapped = self._provenance.get("source_refs"), self._provenance.get("unmapped")
-        told = {
+        columns = {
             **row,
             "agent_id": self._provenance.get("agent_id"),
             "source_refs_json": json.dumps(refs, ensure_ascii=False) if refs else None,
@@ -146,10 +145,10 @@ class Submission:
             "client_request_id": client_request_id,
             "answer_json": json.dumps(answer) if client_request_id else None,
         }
-        self._tx.run(sql["add_observation"], told)
+        self._tx.run(sql["add_observation"], columns)
 
-    def _fold_in(self, row: dict[str, Any], known: Entity | None) -> None:
-        """Puts the observation on top of the snapshot, or folds all of them when it is not the last."""
+    def _update_entity(self, row: dict[str, Any], known: Entity | None) -> None:
+        """Add the observation to the snapshot, or reduce all observations again if it is not the last."""
         last = (row["observed_us"], self.content_id, row["submission_id"])
         if known is None or last > known.last():
             snapshot = Snapshot() if known is None else known.snapshot()
@@ -169,13 +168,13 @@ class Submission:
 
 
 def add_events(tx: Transaction, capability: Capability, body: dict[str, Any], row: dict[str, Any]) -> None:
-    """Writes when things happened to the entity of a row, as its record's body says; each is told once."""
+    """Write the timeline events in a record's body, each once."""
     for name, field in capability.fields.items():
-        told = body.get(name)
-        if field.get("event") and told is not None:
-            at_us = instant_us(told, what=f"body.{name}")
+        value = body.get(name)
+        if field.get("event") and value is not None:
+            at_us = instant_us(value, what=f"body.{name}")
             kind = f"{capability.entity_type}.{field['event']}"
-            identity = event_id(str(row["entity_id"]), name, told)
+            identity = event_id(str(row["entity_id"]), name, value)
             tx.run(sql["add_event"], {**row, "event_id": identity, "event_type": kind, "at_us": at_us})
 
 
@@ -194,7 +193,7 @@ def _answer(row: dict[str, Any], *, created: bool) -> dict[str, Any]:
 
 
 def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
-    """What a repeated request is told: the same as the first time; other content is refused."""
+    """Return the first answer to a repeated request; refuse other content."""
     first_content, answer_json = again
     if first_content != content:
         raise invalid_request(
@@ -205,7 +204,7 @@ def first_answer(again: Row, content: str, request: str) -> dict[str, Any]:
 
 
 def _texts(capability: Capability, body: dict[str, Any]) -> list[str]:
-    """What of a body is searched for words, beside its title."""
+    """Return the searched texts of a body, without its title."""
     found: list[str] = []
     for name, field in capability.fields.items():
         if field.get("search") and name != capability.title and body.get(name) is not None:
@@ -224,7 +223,7 @@ def _words(value: Any) -> list[str]:
 
 
 def _properties(capability: Capability, body: dict[str, Any]) -> list[tuple[str, str]]:
-    """The scalars of a body and the items of its arrays, as filters look them up."""
+    """Return the scalars of a body and the items of its arrays in the form that filters compare."""
     found = []
     for name, value in body.items():
         kind = capability.fields[name]["type"]

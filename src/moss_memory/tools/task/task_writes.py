@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, next_call
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.values import format_time, norm
 from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
@@ -106,7 +106,7 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, 
 
 def render_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
     """Return an event as fields of a response."""
-    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms, **event}
+    return {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms, **event}
 
 
 def mutation_response(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.rows.values import NAME_MAX_CHARS, label, normalize
 from moss_memory.tools.artifact.artifact_rows import versioned as versioned
-from moss_memory.tools.artifact.artifact_tools import checked_kind
+from moss_memory.tools.artifact.artifact_tools import normalize_kind
 from moss_memory.transfer.export_schema import InvalidRow, Table, counter, json_column, number, tags_column, text, whole
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def row_of(line: Line) -> Values:
     values = TABLE.read(line)
     if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
         raise InvalidRow(f"id is blank or longer than {NAME_MAX_CHARS} characters")
-    checked_kind(values["kind"])
+    normalize_kind(values["kind"])
     text, name = values["text"], values["name_raw"]
     return {
         **values,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.times import shown_instant
+from moss_memory.rows.times import format_instant
 from moss_memory.tools.record.entity_ids import payload_id
 from moss_memory.tools.record.submission import recompute_snapshot, sql
 from moss_memory.transfer.export_schema import InvalidRow, Table, json_column, norm, number, text, whole
@@ -137,7 +137,7 @@ def check(table: str, values: Values) -> None:
 
 def _check_instant(name: str, us: int) -> None:
     try:
-        shown_instant(us)
+        format_instant(us)
     except OverflowError:
         raise InvalidRow(f"{name} is no time between the years 1 and 9999") from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.registry.operation import check_json
+from moss_memory.registry.decode import check_json
 from moss_memory.secrets.scanner import findings_in
 from moss_memory.storage.files.sandbox import real_path
 

@@ -7,7 +7,7 @@ import re
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.values import format_time, norm
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
@@ -249,7 +249,7 @@ def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
     if row is None:
         return None
     event_id, ts_ms = row
-    return {"event_id": event_id, "ts": shown_time(ts_ms), "ts_ms": ts_ms}
+    return {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms}
 
 
 def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
@@ -258,7 +258,7 @@ def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | Non
         return None
     seq, ts_ms, branch, doc, written_as = row
     kind = "event" if written_as == "event" else "note"
-    return {"seq": seq, "ts": shown_time(ts_ms), "ts_ms": ts_ms, "branch": branch, "doc": doc, "kind": kind}
+    return {"seq": seq, "ts": format_time(ts_ms), "ts_ms": ts_ms, "branch": branch, "doc": doc, "kind": kind}
 
 
 def _new_name(name: str, *, what: str) -> str:

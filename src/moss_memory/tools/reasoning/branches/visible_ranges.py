@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import shown_time
+from moss_memory.rows.values import format_time
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -53,7 +53,7 @@ class Entry(NamedRow):
         """Return the entry as fields of a response, without fields that are None."""
         fields: dict[str, Any] = {
             "seq": self.seq,
-            "ts": shown_time(self.ts_ms),
+            "ts": format_time(self.ts_ms),
             "ts_ms": self.ts_ms,
             "branch": names[self.branch_id],
             "doc": doc,

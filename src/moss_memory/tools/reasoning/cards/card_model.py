@@ -210,7 +210,7 @@ def _parse_text(text: str, what: str) -> dict[str, Any]:
 
 
 def _parse_json(text: str, what: str) -> dict[str, Any]:
-    from moss_memory.registry.operation import check_json
+    from moss_memory.registry.decode import check_json
 
     try:
         found = json.loads(text)
@@ -270,7 +270,7 @@ def _meta(value: Any, what: str) -> dict[str, Any]:
         return {}
     if not isinstance(value, dict):
         raise invalid_request(f"`{what}` must be an object", path=what)
-    from moss_memory.registry.operation import check_json
+    from moss_memory.registry.decode import check_json
 
     check_json(value, what)
     return value

@@ -7,7 +7,7 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import flag, integer, list_of, object_of, text, texts
-from moss_memory.rows.values import norm, shown_time
+from moss_memory.rows.values import format_time, norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import (
     NOTES,
@@ -460,7 +460,7 @@ def _commit_movements(
 
 
 def _render_movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_seq: int, message: str) -> dict[str, Any]:
-    times = {"ts": shown_time(ts_ms), "ts_ms": ts_ms}
+    times = {"ts": format_time(ts_ms), "ts_ms": ts_ms}
     return {"seq": seq, **times, "doc": doc, "old_seq": old_seq, "new_seq": new_seq, "message": message}
 
 
