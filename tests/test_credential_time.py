@@ -128,7 +128,7 @@ def test_a_long_text_asks_whether_it_is_cancelled() -> None:
 
 
 def test_a_call_that_is_cancelled_ends_while_its_text_is_looked_through(store: Store) -> None:
-    content = "https://host.internal/a/long/path/of/words " * 5_000
+    content = "https://host.internal/a/long/path/of/words " * 4_000
     store.call("branchmind_init", {"workspace": "shop"})
     with pytest.raises(MossError) as caught:
         store.call("branchmind_notes_commit", {"workspace": "shop", "content": content}, cancelled=lambda: True)

@@ -155,7 +155,7 @@ def test_the_hooks_run_and_stay_out_of_the_way(at_home: Cli, monkeypatch: pytest
         done = subprocess.run([sys.executable, "-m", "moss_memory", *words[1:]], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, "")
         said[event] = done.stdout
-    assert "latest hand-over: Sign-in" in said["SessionStart"]
+    assert 'latest hand-over: "Sign-in"' in said["SessionStart"]
     assert "capsule_store" in said["PreCompact"]
     assert len(said["PreCompact"]) <= 500
 
