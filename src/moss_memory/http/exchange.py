@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from moss_memory.mcp.background_index import Indexing
-from moss_memory.mcp.scheduler import outcome_of
+from moss_memory.mcp.scheduler import run_call
 
 from .pool import POOL
 from .replies import JSON, reply
@@ -30,7 +30,7 @@ class Runner:
     """Runs tool calls on the threads of the pool, for every client."""
 
     def __init__(self, context: ServerContext) -> None:
-        self._desk = context
+        self._context = context
         self.indexing = Indexing(context.store)
         self.is_stopping = False
 
@@ -39,8 +39,8 @@ class Runner:
         self.indexing.note_call()
 
         def answer() -> bytes:
-            return outcome_of(
-                call, self._desk.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
+            return run_call(
+                call, self._context.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
 
         return POOL.run(answer, long=call.operation.is_slow(call.arguments))

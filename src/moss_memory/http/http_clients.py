@@ -20,7 +20,7 @@ def connections(address: str, token_path: str) -> list[tuple[str, str]]:
     url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}
     filled = {
-        "url": shlex.quote(url),  # a shell would look for files by the question mark
+        "url": shlex.quote(url),  # a shell would expand the question mark
         "file": shlex.quote(token_path),
         "vs_code": shlex.quote(json.dumps({"name": "moss", "type": "http", **server})),
         "cursor": json.dumps({"mcpServers": {"moss": server}}),

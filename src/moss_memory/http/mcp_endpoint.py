@@ -70,9 +70,9 @@ class Endpoint:
     """Takes messages in, has them answered, and sends the answers back."""
 
     def __init__(self, context: ServerContext, token: str) -> None:
-        self._desk = context
+        self._context = context
         self._token = token.encode()
-        self._protocol = Protocol(context.offer)
+        self._protocol = Protocol(context.tools)
         self._runner = Runner(context)
         self._sessions = Sessions()
         self._newsroom = ChangeNotifier(context)
@@ -188,8 +188,8 @@ class Endpoint:
         asked = dict(named)
         if len(asked) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
-        offer = self._desk.offer_for(asked.get("workspace"), asked.get("toolsets"))
-        return Protocol(lambda: offer)
+        tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"))
+        return Protocol(lambda: tools)
 
     async def _handshake(
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: ResponseWriter
@@ -240,15 +240,15 @@ class Endpoint:
     async def _asked(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
         """The answer to what asks the store without a tool; who saw the list or an address may hear of changes."""
         if isinstance(asked, StoreRequest):
-            answer = await in_thread(handle, asked, self._desk.store)
+            answer = await in_thread(handle, asked, self._context.store)
             if asked.request.method == "resources/list" and session.watch is None:
-                session.watch = Subscription(asked.offer)
+                session.watch = Subscription(asked.tools)
             if asked.request.method == "resources/list" and session.watch is not None:
                 watch = session.watch
-                await in_thread(lambda: watch.add_list(self._desk.store()))
+                await in_thread(lambda: watch.add_list(self._context.store()))
         else:
-            session.watch = session.watch or Subscription(asked.offer)
-            answer = await in_thread(subscribed, session.watch, asked, self._desk.store)
+            session.watch = session.watch or Subscription(asked.tools)
+            answer = await in_thread(subscribed, session.watch, asked, self._context.store)
         if session.watch is not None and session.stream is not None:
             self._newsroom.subscribe(session.watch, session.stream)
         return answer
@@ -305,7 +305,7 @@ class Endpoint:
             if outcome is None:
                 return
         if isinstance(outcome, StoreRequest):
-            outcome = await in_thread(handle, outcome, self._desk.store)
+            outcome = await in_thread(handle, outcome, self._context.store)
         if isinstance(outcome, bytes):
             await exchange.answer(outcome, status=stateless.status_of(outcome))
         else:
@@ -316,7 +316,7 @@ class Endpoint:
         if not exchange.streams:
             return failure(listening.request.id, INVALID_REQUEST, "Not acceptable: the answer is text/event-stream")
         try:
-            watch, acknowledged = await in_thread(lambda: listen(self._desk.store(), listening))
+            watch, acknowledged = await in_thread(lambda: listen(self._context.store(), listening))
         except MossError as error:
             return failure(listening.request.id, INVALID_PARAMS, error.message, error.payload())
         if len(self._listening) >= MOST:

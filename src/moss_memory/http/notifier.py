@@ -20,7 +20,7 @@ class ChangeNotifier:
     """Who listens to what, and on which stream."""
 
     def __init__(self, context: ServerContext) -> None:
-        self._desk = context
+        self._context = context
         self._counter = subscriptions.ChangeDetector(context.store)
         self._listeners: dict[Subscription, Stream] = {}
         self._new: set[Subscription] = set()
@@ -40,7 +40,7 @@ class ChangeNotifier:
 
     async def _look_again_and_again(self) -> None:
         while self._listeners:
-            await asyncio.sleep(subscriptions.LOOK_EVERY_S)
+            await asyncio.sleep(subscriptions.POLL_INTERVAL_S)
             for watch in [watch for watch, stream in self._listeners.items() if stream.is_closed]:
                 self.forget(watch)
             await in_thread(self._look)
@@ -51,5 +51,5 @@ class ChangeNotifier:
         for watch, stream in list(self._listeners.items()):
             if moved or watch in self._new:
                 self._new.discard(watch)
-                for message in watch.pending(self._desk.store()):
+                for message in watch.pending(self._context.store()):
                     stream.put(message)

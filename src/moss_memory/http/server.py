@@ -66,7 +66,7 @@ class MossServer:
     ) -> None:
         """`own_home` is the home of the user to whom a demonstration is served; empty for every other server."""
         self._socket = listening
-        self._desk = context
+        self._context = context
         self._reach = reach
         self.read_only = read_only
         self.home = home
@@ -74,7 +74,7 @@ class MossServer:
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
         self.address = reach.address(port)
-        self._endpoint = Endpoint(self._desk, token_of(home))
+        self._endpoint = Endpoint(self._context, token_of(home))
         self._base = f"/{secrets.token_hex(16)}"
         self._sign_in = SignIn(base=self._base, secure=reach.secure)
         self._site = Router(
@@ -96,8 +96,8 @@ class MossServer:
 
         `on_line` is called for every line that a person types on stdin.
         """
-        self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
-        ExceptionLog.tells_what_was_said = False
+        self._context.tools()  # so that a broken configuration is told now, and no request has to read files
+        ExceptionLog.includes_message = False
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         config = self._config()
         try:
@@ -115,7 +115,7 @@ class MossServer:
         at_rest = self._endpoint.wait_idle(REST_S) and POOL.wait_idle(REST_S)
         if not at_rest:
             os._exit(0)  # what a call has not committed by now is undone by its absence
-        self._desk.close()
+        self._context.close()
         return 0
 
     def _config(self) -> uvicorn.Config:
@@ -151,7 +151,7 @@ class MossServer:
         from moss_memory.web.app import routes
 
         made = routes(
-            self._desk.store(),
+            self._context.store(),
             base=self._base,
             form_token=form_token,
             read_only=self.read_only,
