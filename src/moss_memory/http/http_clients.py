@@ -1,4 +1,4 @@
-"""How each client is connected to a server over HTTP."""
+"""Commands that connect each client to a server over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILL_IN = "Bearer TOKEN"
 
 
 def connections(address: str, token_path: str) -> list[tuple[str, str]]:
-    """Each client, and the line that connects it; the token itself stands in none of them."""
+    """Return each client with the command that connects it; none contains the token itself."""
     url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}
     filled = {

@@ -1,4 +1,4 @@
-"""Threads that do what may touch the store, so that the event loop never does."""
+"""Threads for functions that use the store, so that the event loop is never blocked."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     Job = tuple[Callable[[], Any], "asyncio.Future[Any]", "asyncio.AbstractEventLoop"]
 
 SIZE = 8
-MOST_LONG = 5
-"""How many threads calls may have that take seconds, so that there is always one for those that take none."""
+MAX_SLOW = 5
+"""Maximum number of threads for slow calls; the rest is reserved for fast ones."""
 
 
 class Pool:
-    """Eight threads, started when they are needed, that run functions in the order in which they came."""
+    """Eight threads, started on demand, that run functions in the order of arrival."""
 
     def __init__(self, size: int = SIZE) -> None:
         self._size = size
@@ -32,7 +32,7 @@ class Pool:
         self._threads = 0
 
     def run(self, function: Callable[[], Result], *, long: bool = False) -> asyncio.Future[Result]:
-        """What the function returns or raises, once a thread has run it."""
+        """Run a function on a thread and return a future of its result."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Result] = loop.create_future()
         with self._changed:
@@ -45,7 +45,7 @@ class Pool:
         return future
 
     def wait_idle(self, within_s: float) -> bool:
-        """Waits until nothing runs any more; false when that takes longer."""
+        """Wait until no function runs; return False after `within_s`."""
         with self._changed:
             return self._changed.wait_for(lambda: not (self._running or self._quick or self._long), within_s)
 
@@ -73,7 +73,7 @@ class Pool:
                 return  # the loop is closed: the server has ended
 
     def _is_work(self) -> bool:
-        return bool(self._quick) or (bool(self._long) and self._running_long < MOST_LONG)
+        return bool(self._quick) or (bool(self._long) and self._running_long < MAX_SLOW)
 
 
 def _give(future: asyncio.Future[Any], result: Any) -> None:
@@ -91,5 +91,5 @@ POOL = Pool()
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
-    """Runs a function that may touch the store on a thread of the pool; what pages call `Store.call` with."""
+    """Run a function that uses the store on a thread of the pool."""
     return await POOL.run(lambda: function(*arguments, **named))

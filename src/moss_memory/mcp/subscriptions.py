@@ -121,7 +121,7 @@ def listen(store: Store, listening: Listening) -> tuple[Subscription, bytes]:
     return subscription, notification(ACKNOWLEDGED, {"notifications": accepted, "_meta": {_ID_KEY: request.key}})
 
 
-def ended(request: Request) -> bytes:
+def final_response(request: Request) -> bytes:
     """Return the final response of a stream that the server ends."""
     return request.answer("", meta={_ID_KEY: request.key})
 
@@ -141,7 +141,7 @@ class SubscriptionManager:
         """Subscribe to a resource or unsubscribe, and return the response."""
         self._detect_changes()
         subscription = self._subscriptions.setdefault(None, Subscription(subscribe_request.tools))
-        return subscribed(subscription, subscribe_request, self._store)
+        return apply_subscription(subscription, subscribe_request, self._store)
 
     def subscribe_list(self, tools: ToolList) -> None:
         """Subscribe a client that read the list to its changes."""
@@ -187,7 +187,9 @@ class SubscriptionManager:
         self._has_changes = self._detector.changed() or self._has_changes
 
 
-def subscribed(subscription: Subscription, subscribe_request: SubscribeRequest, store: Callable[[], Store]) -> bytes:
+def apply_subscription(
+    subscription: Subscription, subscribe_request: SubscribeRequest, store: Callable[[], Store]
+) -> bytes:
     """Subscribe or unsubscribe as requested and return the response."""
     request = subscribe_request.request
     try:
