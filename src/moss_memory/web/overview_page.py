@@ -27,7 +27,7 @@ _MAX_WORKSPACES = 4
 def overview(context: PageContext, request: PageRequest) -> Response:
     """Show the first page."""
     workspace = request.query.get("workspace", "")
-    activity = activity_of(context, workspace)
+    activity = activity_of(context, request, workspace)
     counts = activity["counts"]
     week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
     this_week = [day for day in activity["days"] if day["day"] >= week_ago]
@@ -36,7 +36,7 @@ def overview(context: PageContext, request: PageRequest) -> Response:
         for name, title, path in FAMILIES
         if name in counts
     ]
-    found = recent(context)
+    found = recent(context, request)
     workspaces = found["workspaces"]
     latest = (
         context.call("capsule_inventory", workspace=workspace, limit=_LATEST)["items"] if "capsule" in counts else []

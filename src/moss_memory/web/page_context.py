@@ -35,13 +35,15 @@ _CACHE_S = 60.0
 class PageRequest:
     """One request: path parameters, query and form."""
 
-    __slots__ = ("form", "origin", "path", "query", "url")
+    __slots__ = ("form", "last_change", "origin", "path", "query", "url")
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
         self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         self.origin = f"{request.url.scheme}://{request.url.netloc}"
+        self.last_change: int | None = None
+        """Number of the store's last change, once a page has asked for it."""
         self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
     def query_values(self, *names: str) -> dict[str, str]:
@@ -80,10 +82,10 @@ class PageContext:
             sent.setdefault("max_chars", 0)
         return self.store.call(tool, sent)
 
-    def cached_call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""
         key = repr((tool, sorted(arguments.items())))
-        seq, now = self.call("moss_changes")["seq"], time.monotonic()
+        seq, now = self._last_change(request), time.monotonic()
         cached = self._cache.get(key)
         if cached and cached[0] == seq and now - cached[1] < _CACHE_S:
             return cached[2]
@@ -92,6 +94,13 @@ class PageContext:
             self._cache.clear()
         self._cache[key] = (seq, now, answer)
         return answer
+
+    def _last_change(self, request: PageRequest | None) -> int:
+        if request is None:
+            return int(self.call("moss_changes")["seq"])
+        if request.last_change is None:
+            request.last_change = self._last_change(None)
+        return request.last_change
 
     def clear_cache(self) -> None:
         """Discard the answers of `cached_call`."""

@@ -25,8 +25,8 @@ def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
     """Return the data of a page's frame; an unreadable store is reported in it, not raised."""
     workspace = request.query.get("workspace", "")
     try:
-        activity = activity_of(context, workspace)
-        names = [one["workspace"] for one in recent(context)["workspaces"]]
+        activity = activity_of(context, request, workspace)
+        names = [one["workspace"] for one in recent(context, request)["workspaces"]]
         trouble = ""
     except MossError as error:
         activity, names, trouble = {"counts": {}, "seq": 0}, [], error.message
@@ -46,23 +46,23 @@ def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
 
 def prepare_frame(context: PageContext) -> None:
     """Fill the cache for the frame."""
-    activity_of(context, "")
-    recent(context)
+    activity_of(context, None, "")
+    recent(context, None)
 
 
-def activity_of(context: PageContext, workspace: str) -> dict[str, Any]:
+def activity_of(context: PageContext, request: PageRequest | None, workspace: str) -> dict[str, Any]:
     """Return the counts of each family and the changes of the last nine weeks."""
-    return context.cached_call("moss_activity", days=WEEKS * 7, workspace=workspace)
+    return context.cached_call(request, "moss_activity", days=WEEKS * 7, workspace=workspace)
 
 
-def recent(context: PageContext) -> dict[str, Any]:
+def recent(context: PageContext, request: PageRequest | None) -> dict[str, Any]:
     """Return the workspaces, most recently changed first, and their number."""
-    return context.cached_call("moss_recent", limit=_MAX_WORKSPACES)
+    return context.cached_call(request, "moss_recent", limit=_MAX_WORKSPACES)
 
 
 def workspace_in_view(context: PageContext, request: PageRequest, family: str) -> str:
     """Return the workspace of a page: the chosen one, or the last changed with data of this family."""
     if "workspace" in request.query:
         return request.query["workspace"]
-    found = recent(context)["workspaces"]
+    found = recent(context, request)["workspaces"]
     return str(next((one["workspace"] for one in found if family in one["holds"]), "default"))
