@@ -3,7 +3,6 @@
 Anybody can open a connection and send nothing. A connection counts as unproven until a request on it has shown the
 token or a valid cookie. At the limit the oldest unproven connection is closed, so that the newest one, which may be
 the owner's, is always answered.
-
 """
 
 from __future__ import annotations

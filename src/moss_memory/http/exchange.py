@@ -43,7 +43,7 @@ class Runner:
                 call, self._context.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
 
-        return POOL.run(answer, long=call.operation.is_slow(call.arguments))
+        return POOL.run(answer, slow=call.operation.is_slow(call.arguments))
 
 
 class ResponseWriter:

@@ -1,10 +1,8 @@
 """Host and origin checks: only programs of this machine and pages of this server may send requests.
 
 Every web page that a person opens can send requests to 127.0.0.1, and a name can be made to point there (DNS
-rebinding).
-So a request must name this server as its host and, if a browser sent it, come from this server's own pages. A request
-that passes still needs a token or a cookie.
-
+rebinding). So a request must name this server as its host and, if a browser sent it, come from this server's own pages.
+A request that passes still needs a token or a cookie.
 """
 
 from __future__ import annotations
@@ -54,7 +52,6 @@ class OriginGuard:
     """Refuses requests with a wrong host or origin, adds security headers and logs responses.
 
     `origins` maps each allowed host to the origin of this server's pages.
-
     """
 
     def __init__(self, app: ASGIApp, *, origins: Mapping[bytes, bytes], log_all: bool = False) -> None:

@@ -95,7 +95,6 @@ class MossServer:
         """Serve until a signal arrives, then for at most two seconds more; return the exit code.
 
         `on_line` is called for every line typed on stdin.
-
         """
         self._context.tools()  # reports an invalid configuration now, and no request has to read files
         ExceptionLog.includes_message = False

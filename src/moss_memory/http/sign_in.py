@@ -2,7 +2,6 @@
 
 GET on the link only shows a button, because mail scanners, chat previews and browsers fetch links by themselves; the
 POST behind the button consumes it.
-
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ class SignIn:
     """Open links and signed-in browsers, both in memory only.
 
     Secrets are compared as hashes, so that the comparison time reveals nothing.
-
     """
 
     def __init__(self, *, base: str, secure: bool, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -75,7 +73,6 @@ class SignIn:
         """Return the session of the browser that sent these cookies; None if it is not signed in.
 
         A server on another port of this machine may set a cookie of the same name, so any valid one counts.
-
         """
         now = self._clock_s()
         for value in _cookie_values(cookies):

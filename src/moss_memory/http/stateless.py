@@ -1,7 +1,6 @@
 """The stateless era over HTTP: headers that must repeat parts of the body.
 
 Proxies route by the headers and the server acts by the body, so both must agree.
-
 """
 
 from __future__ import annotations

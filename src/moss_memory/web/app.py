@@ -120,7 +120,7 @@ def _redirect_or_refuse(context: PageContext, request: PageRequest) -> Response:
 async def _run_in_pool(context: PageContext, handler: Handler, request: PageRequest) -> Response:
     """Run a page's handler on the pool, with the request's context variables."""
     variables = copy_context()
-    return await POOL.run(lambda: variables.run(_run_handler, context, handler, request), long=handler in SLOW_PAGES)
+    return await POOL.run(lambda: variables.run(_run_handler, context, handler, request), slow=handler in SLOW_PAGES)
 
 
 def _run_handler(context: PageContext, handler: Handler, request: PageRequest) -> Response:
