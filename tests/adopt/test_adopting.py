@@ -178,17 +178,17 @@ def test_a_link_in_a_sentence_or_in_code_is_no_stated_relation(store: Store, tmp
 
 DIES = """
 import os, signal, sys
-from moss_memory.transfer.importers.importer import Taking
+from moss_memory.transfer.importers.importer import Importer
 from moss_memory.store import open_store
 home, source, path, most = sys.argv[1:]
-counted, left = Taking._count, int(most)
+counted, left = Importer._count, int(most)
 def count(self, kind):
     global left
     counted(self, kind)
     left -= 1
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
-Taking._count = count
+Importer._count = count
 with open_store(home) as store:
     store.adopt(source, path, workspace="shop")
 """
