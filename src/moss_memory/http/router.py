@@ -45,7 +45,7 @@ background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
 button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
 """
 
-current_session: ContextVar[BrowserSession] = ContextVar("visitor_now")
+current_session: ContextVar[BrowserSession] = ContextVar("current_session")
 """The browser session of the current request."""
 
 

@@ -2,7 +2,6 @@
 
 It starts with the first vector search, because only then is the model in memory: a server without such searches stays
 small. It runs in steps of a few texts and pauses while calls arrive.
-
 """
 
 from __future__ import annotations

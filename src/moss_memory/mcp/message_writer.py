@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 CLOSED_STDIN_TIMEOUT_S = 1.4
-"""How long an answer is offered to a client that has hung up and does not read."""
+"""Seconds to wait for a client that closed stdin and does not read."""
 
 
 class MessageWriter:
-    """Writes messages, one a line, never mixed; a client that stopped listening is noticed quietly."""
+    """Writer of one message per line, under a lock; a closed stdout is not an error."""
 
     def __init__(self, fd: int, *, stdin: int, on_closed: Callable[[], object]) -> None:
         self._fd = fd

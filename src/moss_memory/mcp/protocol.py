@@ -2,7 +2,6 @@
 
 Two eras share a connection. A request whose `_meta` names a protocol version belongs to the stateless
 one (2026-07-28); every other request belongs to the handshake one, also before `initialize`.
-
 """
 
 from __future__ import annotations
@@ -296,7 +295,6 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
 
     A program decodes exactly the stored text. A model reads the text without decoding it and sees invisible characters
     as escapes.
-
     """
     if isinstance(call, ToolCall) and call.tools.is_partial:
         result = filter_next_calls(result, call.operation.answers, call.tools.rewrite_for_client)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     CallContext = Callable[..., dict[str, Any]]
     Rows = tuple[list[dict[str, Any]], int, bool]
-    """Rows of a page, number of rows fetched, and whether more follow."""
+    """Rows of a page, number of rows fetched, True if more follow."""
 
 SCHEME = "moss://"
 PAGE = 100
@@ -26,7 +26,7 @@ MARKDOWN, JSON = "text/markdown", "application/json"
 
 
 class Kind:
-    """One kind of things that have an address: the tool that reads it, and the words of its address."""
+    """A kind of resource: the tool that reads it, and the variables of its address."""
 
     __slots__ = ("description", "fields", "mime", "name", "tool")
 
@@ -55,7 +55,7 @@ _ALL = (
     Kind("graph", "branchmind_graph_query", ("workspace", "branch"), JSON, "the graph of a branch of reasoning"),
 )
 KINDS = {kind.name: kind for kind in _ALL}
-"""By the word after the scheme."""
+"""Kinds by the first segment of their address."""
 
 
 def enabled(tools: ToolList) -> list[Kind]:
@@ -112,7 +112,6 @@ def list_page(call: CallContext, tools: ToolList, cursor: Any) -> tuple[str, str
     """Return a page of resources, each kind newest first, and the cursor of the next page.
 
     Plans, tasks and branches belong to a workspace, so they are listed only if the connection has one.
-
     """
     shown, following = _page(call, tools, cursor)
     return encode(shown), following

@@ -46,7 +46,7 @@ class Job:
 
 
 class CallScheduler:
-    """The calls of one connection. Everything but the worker's own work happens on the loop's thread."""
+    """The calls of one connection; every method except the worker's runs on the loop's thread."""
 
     def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
         self._store = store

@@ -64,7 +64,6 @@ class ServerContext:
         """Return the tool list of a connection with its own default workspace or comma-separated toolsets.
 
         Unknown names are refused with `INVALID_REQUEST`.
-
         """
         found = self._tool_lists.get((workspace, toolsets))
         if found is None:

@@ -44,7 +44,6 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
 
     `toolsets` shortens the tool list, like the setting of that name. An unknown name is fatal: an error on stderr and
     exit code 2.
-
     """
     unknown = unknown_toolsets(toolsets or ())
     if unknown:
@@ -186,7 +185,7 @@ class Server:
 
 
 class Batch:
-    """The answers to one array of messages, sent together when the last is there."""
+    """The responses to one array of messages, sent together once complete."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
         self._send = send

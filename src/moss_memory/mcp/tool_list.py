@@ -1,7 +1,6 @@
 """The tool list: a file generated at development time, filtered by the configuration.
 
 `python -m moss_memory.mcp.tool_list` writes the file; a test fails if it is stale.
-
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _NAME_START = len('{"name":"')
 
 
 class ToolList:
-    """The tools of this server: which are listed, and which answer."""
+    """The tools of a connection: listed ones and callable ones."""
 
     def __init__(
         self,
@@ -105,7 +104,7 @@ class ToolList:
         disabled."""
         tool = proposal["tool"]
         if self.closed.has(tool):
-            return None  # the configuration has switched it off
+            return None
         if self.reaches(tool):
             return proposal
         return {**proposal, "tool": "moss_call", "arguments": {"tool": tool, "arguments": proposal["arguments"]}}
