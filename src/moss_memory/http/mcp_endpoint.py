@@ -175,8 +175,7 @@ class Endpoint:
             await self._handle_handshake(message, headers, version, protocol, response)
 
     def _protocol_for(self, query: bytes) -> Protocol:
-        """Return the protocol for a query such as `?workspace=shop&toolsets=core`, which sets default workspace and
-        tools."""
+        """Return the protocol with the workspace and tools of a query such as `?workspace=shop&toolsets=core`."""
         if not query:
             return self._protocol
         try:

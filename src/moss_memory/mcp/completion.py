@@ -33,10 +33,10 @@ def complete(call: CallContext, tools: ToolList, params: dict[str, Any]) -> str:
     context = params.get("context")
     chosen = context.get("arguments") if isinstance(context, dict) else None
     workspace = chosen.get("workspace") if isinstance(chosen, dict) else None
-    workspace_name = workspace if isinstance(workspace, str) and workspace else tools.workspace
+    workspace = workspace if isinstance(workspace, str) and workspace else tools.workspace
     before, typed = _split_tags(typed) if name == "tags" else ("", typed)
     try:
-        found = _values_of(call, kind_name, name)(workspace_name)
+        found = _values_of(call, kind_name, name)(workspace)
     except MossError as error:
         if error.code not in ("INVALID_REQUEST", "NOT_FOUND", "VALIDATION_ERROR"):
             raise
@@ -65,24 +65,22 @@ def _values_of(call: CallContext, kind_name: str, name: str) -> Callable[[str], 
     if name == "workspace":
         return lambda _: _workspaces(call)
     if name == "tags":
-        return lambda workspace_name: _tags(call, workspace_name)
+        return lambda workspace: _tags(call, workspace)
     if name == "branch":
-        return lambda workspace_name: [
-            row["name"] for row in call("branchmind_branch_list", workspace=workspace_name)["branches"]
+        return lambda workspace: [
+            row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]
         ]
     if name == "target":
-        return lambda workspace_name: [
-            row["id"] for row in call("tasks_list", workspace=workspace_name, limit=MAX_VALUES)["items"]
+        return lambda workspace: [
+            row["id"] for row in call("tasks_list", workspace=workspace, limit=MAX_VALUES)["items"]
         ]
     if name == "id":
-        return lambda workspace_name: [
-            row["id"] for row in call("retrieve_records", workspace=workspace_name, limit=MAX_VALUES)["records"]
+        return lambda workspace: [
+            row["id"] for row in call("retrieve_records", workspace=workspace, limit=MAX_VALUES)["records"]
         ]
     tool = "artifact_list" if kind_name == KINDS["artifact"].name else "capsule_inventory"
-    return lambda workspace_name: [
-        row["name"]
-        for row in call(tool, limit=MAX_VALUES, **_workspace_filter(workspace_name))["items"]
-        if row.get("name")
+    return lambda workspace: [
+        row["name"] for row in call(tool, limit=MAX_VALUES, **_workspace_filter(workspace))["items"] if row.get("name")
     ]
 
 
@@ -90,17 +88,17 @@ def _workspaces(call: CallContext) -> list[str]:
     return [row["workspace"] for row in call("moss_workspaces", limit=MAX_VALUES)["workspaces"]]
 
 
-def _tags(call: CallContext, workspace_name: str) -> list[str]:
+def _tags(call: CallContext, workspace: str) -> list[str]:
     """Return the tags of the most recently changed capsules, most used first."""
     counts: dict[str, int] = {}
-    for row in call("capsule_inventory", limit=MAX_VALUES, **_workspace_filter(workspace_name))["items"]:
+    for row in call("capsule_inventory", limit=MAX_VALUES, **_workspace_filter(workspace))["items"]:
         for tag in row.get("tags") or ():
             counts[tag] = counts.get(tag, 0) + 1
     return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
-def _workspace_filter(workspace_name: str) -> dict[str, str]:
-    return {"workspace": workspace_name} if workspace_name else {}
+def _workspace_filter(workspace: str) -> dict[str, str]:
+    return {"workspace": workspace} if workspace else {}
 
 
 def _split_tags(typed: str) -> tuple[str, str]:

@@ -40,8 +40,7 @@ class ServerContext:
         without: Sequence[str] = (),
         demonstration: bool = False,
     ) -> None:
-        """Store the settings; `without` disables tools in addition to the configuration, and only a `demonstration` may
-        open a demonstration's folder."""
+        """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder."""
         self._home = home
         self._read_only = read_only
         self._without = without

@@ -31,8 +31,7 @@ _SELF_EVIDENT = frozenset({
     "question_id", "reason", "rel", "status", "step", "subgoal_id", "tag", "tags", "text", "thought", "title",
     "trace_limit", "workspace",
 })  # fmt: skip
-"""Arguments with a self-explanatory name: their descriptions appear only in the command line's help and the reference.
-"""
+"""Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
 
 _NAME_START = len('{"name":"')
 
@@ -100,8 +99,7 @@ class ToolList:
         return catalog.forwarded(operation, arguments, self.find, self.refusal)
 
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
-        """Return a proposed call as this client can make it: through `moss_call` if the tool is not listed; None if
-        disabled."""
+        """Return a proposed call, wrapped in `moss_call` if its tool is not listed; None if it is disabled."""
         tool = proposal["tool"]
         if self.closed.has(tool):
             return None

@@ -112,8 +112,7 @@ class Tree:
 
 
 def value_view(request: PageRequest, value: Any) -> dict[str, Any]:
-    """Return the beginning of a JSON value as `tree`, or a part of its text as `plain` if the query asks for the
-    `whole`."""
+    """Return the beginning of a JSON value as `tree`, or part of its text as `plain` if the query has `whole`."""
     if "whole" in request.query:
         return {"plain": Part(pretty(value), requested_part(request), PLAIN_CHARS)}
     return {"tree": Tree(value)}

@@ -87,8 +87,7 @@ def _add(report: dict[str, Any], result: dict[str, Any]) -> None:
 
 
 def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
-    """Return the items that this store accepts; report items of disabled families and items with NUL characters or
-    halves of surrogate pairs."""
+    """Return the items that this store accepts; report disabled families and invalid characters."""
     accepted = []
     for item in file.items:
         family = _FAMILIES[item["kind"]]

@@ -249,8 +249,7 @@ class Importer:
         return made_id
 
     def _origin(self, item: Item) -> str:
-        """Return a note with the origin of a task and its description, since notes are searched and descriptions are
-        not."""
+        """Return a note with a task's origin and description, since descriptions are not searched."""
         origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
         return f"{origin}\n\n{item['description']}".strip()
 
