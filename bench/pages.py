@@ -12,7 +12,7 @@ from starlette.requests import Request
 from moss_memory import Store
 from moss_memory.config import load_config
 from moss_memory.storage.sqlite.engine import DATABASE
-from moss_memory.web.app import ROOMS
+from moss_memory.web.app import MODULES
 from moss_memory.web.page_context import PageContext, PageRequest
 from moss_memory.web.templating import FOLDER
 
@@ -89,7 +89,7 @@ def pages_of(store: Store) -> dict[str, tuple[str, dict[str, str], dict[str, str
 
 def cpu_us(site: PageContext, path: str, filled: dict[str, str], query: dict[str, str]) -> Callable[[], float]:
     """A function that makes a page and says how much of the processor's time that took."""
-    handler = next(room.PAGES[path] for room in ROOMS if path in room.PAGES)
+    handler = next(module.PAGES[path] for module in MODULES if path in module.PAGES)
     asked = "&".join(f"{name}={value}" for name, value in query.items()).replace(" ", "%20").encode()
     scope = {
         "type": "http",
@@ -112,7 +112,7 @@ def cpu_us(site: PageContext, path: str, filled: dict[str, str], query: dict[str
 
 def _one(take: Callable[[], float], site: PageContext, fresh: bool) -> float:
     if fresh:
-        site.forget()  # as after a change
+        site.clear_cache()  # as after a change
     return take()
 
 

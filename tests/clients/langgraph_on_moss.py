@@ -32,8 +32,8 @@ class InMemory(MossStore):
 
     def sweep_ttl(self) -> int:
         """How many have expired since this was last asked."""
-        listed = self._kept.store.call("artifact_list", {"limit": 100, "include_expired": True})["items"]
-        alive = self._kept.store.call("artifact_list", {"limit": 100})["items"]
+        listed = self._artifacts.store.call("artifact_list", {"limit": 100, "include_expired": True})["items"]
+        alive = self._artifacts.store.call("artifact_list", {"limit": 100})["items"]
         gone = {one["id"] for one in listed} - {one["id"] for one in alive} - self._gone
         self._gone |= gone
         return len(gone)

@@ -28,7 +28,7 @@ import os, sys
 from moss_memory.transfer import copy_store
 from support.store_truth import open_at
 home, to, after, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-copy_store._ROWS_AT_ONCE = at_once
+copy_store._BATCH_ROWS = at_once
 write, written = copy_store._write, [0]
 def counted(*given):
     if written[0] == after:
@@ -190,7 +190,7 @@ def test_what_changed_meanwhile_is_brought_up_to_date(source: str, tmp_path: Pat
 
 
 def test_a_cancelled_migration_goes_on_later(source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(copy_store, "_ROWS_AT_ONCE", 10)
+    monkeypatch.setattr(copy_store, "_BATCH_ROWS", 10)
     told: list[int] = []
     with open_at(source) as store:
         error = refusal(
@@ -207,13 +207,13 @@ def test_a_cancelled_migration_goes_on_later(source: str, tmp_path: Path, monkey
 def test_a_target_that_holds_something_else_in_the_end_is_not_given_free(
     source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill = copy_store.Migration._fill_waiting
+    fill = copy_store.Migration._fill_queue
 
     def spoil(self: copy_store.Migration, tx: Any) -> None:
         fill(self, tx)
         copy_store._write(self._target, self._call, lambda write: write.run("update capsules set title = 'spoilt'"))
 
-    monkeypatch.setattr(copy_store.Migration, "_fill_waiting", spoil)
+    monkeypatch.setattr(copy_store.Migration, "_fill_queue", spoil)
     there = str(tmp_path / "there")
     with open_at(source) as store:
         error = refusal(store.migrate, f"sqlite:{there}")

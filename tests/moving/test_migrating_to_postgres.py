@@ -32,7 +32,7 @@ import os, sys
 from moss_memory.transfer import copy_store
 from support.store_truth import open_at
 home, to, after, at_once = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-copy_store._ROWS_AT_ONCE = at_once
+copy_store._BATCH_ROWS = at_once
 write, written = copy_store._write, [0]
 def counted(*given):
     if written[0] == after:
@@ -186,7 +186,7 @@ def test_what_arrived_is_used_there_and_comes_back(source: str, url: str, tmp_pa
 def test_a_store_that_is_not_filled_to_its_end_is_refused_and_goes_on(
     source: str, url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(copy_store, "_ROWS_AT_ONCE", 50)
+    monkeypatch.setattr(copy_store, "_BATCH_ROWS", 50)
     with open_at(source) as store:
         for after in (0, 3, 20):
             with pytest.raises(KeyboardInterrupt):

@@ -56,20 +56,20 @@ SHOWN = {
     "test://watched-resource": "Watched resource content",
 }
 TEMPLATE = "test://template/{id}/data"
-_PARSED, _READ, _TEMPLATES = resources.parsed, resources.read, resources.templates
+_PARSE_URI, _READ, _TEMPLATES = resources.parse_uri, resources.read, resources.templates
 
 
-def parsed(uri: Any) -> Any:
-    return None if isinstance(uri, str) and uri.startswith("test://") else _PARSED(uri)
+def parse_uri(uri: Any) -> Any:
+    return None if isinstance(uri, str) and uri.startswith("test://") else _PARSE_URI(uri)
 
 
-def read(call: Any, offer: Any, uri: Any) -> str:
+def read(call: Any, tools: Any, uri: Any) -> str:
     filled = re.fullmatch(r"test://template/([^/]+)/data", uri) if isinstance(uri, str) else None
     text = SHOWN.get(uri) if isinstance(uri, str) else None
     if filled is not None:
         text = encode({"id": filled[1], "templateTest": True, "data": f"Data for ID: {filled[1]}"})
     if text is None:
-        return _READ(call, offer, uri)
+        return _READ(call, tools, uri)
     return encode([{"uri": uri, "mimeType": "text/plain" if filled is None else "application/json", "text": text}])
 
 
@@ -107,16 +107,16 @@ def add_prompts() -> None:
 
 def serve() -> int:
     """Serves Moss and the fixtures to whoever asks."""
-    Endpoint.knows = lambda self, scope: True  # type: ignore[method-assign]
+    Endpoint.is_authorized = lambda self, scope: True  # type: ignore[method-assign]
     add_tools(test_simple_text, test_error_handling, test_tool_with_progress)
     add_prompts()
-    resources.parsed, resources.read = parsed, read
-    resources.templates = lambda offer: _TEMPLATES(offer)[:-1] + "," + encode(
+    resources.parse_uri, resources.read = parse_uri, read
+    resources.templates = lambda tools: _TEMPLATES(tools)[:-1] + "," + encode(
         {"uriTemplate": TEMPLATE, "name": "template", "mimeType": "application/json"}
     ) + "]"  # fmt: skip
-    own = completion._values
-    completion._values = lambda call, about, name: (
-        (lambda _: ["paris", "park", "party"]) if name in ("arg1", "arg2") else own(call, about, name)
+    own = completion._values_of
+    completion._values_of = lambda call, kind_name, name: (
+        (lambda _: ["paris", "park", "party"]) if name in ("arg1", "arg2") else own(call, kind_name, name)
     )
     return main()
 

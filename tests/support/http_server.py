@@ -32,7 +32,7 @@ from moss_memory.http import server
 
 class FakeDesk(server.ServerContext):
     made = mcp_fakes.FakeStore()
-    def offer(self): return mcp_fakes.FakeOffer()
+    def tools(self): return mcp_fakes.FakeOffer()
     def store(self): return self.made
 
 server.ServerContext = FakeDesk

@@ -32,18 +32,18 @@ _FOLDER_BYTES = 4096
 
 
 class MemoryFiles:
-    """A tree of text files in Moss; a path is relative to /memories, and the empty one is /memories itself.
+    """A tree of text files in Moss; paths are relative to /memories, and the empty path is /memories itself.
 
-    A file has at most about 50,000 characters of JSON; more, or what looks like a credential, is a `ToolError`.
+    A file has at most about 50,000 characters of JSON; more, or a text with secrets, is a `ToolError`.
     """
 
     def __init__(self, kept: ArtifactKV) -> None:
-        self._kept = kept
+        self._artifacts = kept
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """The numbered lines of a file, or what is in a folder, two levels deep."""
-        path = _inside(command.path)
-        file = self._found(path, command.path)
+        """Return the numbered lines of a file, or the content of a folder, two levels deep."""
+        path = _relative_path(command.path)
+        file = self._require_entry(path, command.path)
         if "content" not in file:
             return self._listing(path, command.path)
         lines = file["content"].split("\n")
@@ -54,20 +54,20 @@ class MemoryFiles:
             start = max(1, command.view_range[0]) - 1
             end = len(lines) if command.view_range[1] == -1 else command.view_range[1]
             lines = lines[start:end]
-        return f"Here's the content of {command.path} with line numbers:\n" + _numbered(lines, start + 1)
+        return f"Here's the content of {command.path} with line numbers:\n" + _number_lines(lines, start + 1)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Makes a file that is not there yet, with the folders above it."""
-        path = _inside(command.path)
+        """Create a new file with its parent folders."""
+        path = _relative_path(command.path)
         self._make_folders(posixpath.dirname(path))
-        if self._at(path) is not None:
+        if self._entry(path) is not None:
             raise ToolError(f"File {command.path} already exists")
         self._write(path, command.file_text, shown=command.path, new=True)
         return f"File created successfully at: {command.path}"
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replaces a text that stands once in a file."""
-        path = _inside(command.path)
+        """Replace a text that occurs exactly once in a file."""
+        path = _relative_path(command.path)
         content = self._content(path, command.path)
         count = content.count(command.old_str)
         if count == 0:
@@ -84,14 +84,14 @@ class MemoryFiles:
         changed = content.replace(command.old_str, command.new_str)
         self._write(path, changed, shown=command.path)
         first = max(0, line - 2)
-        snippet = _numbered(changed.split("\n")[first : line + 3], first + 1)
+        snippet = _number_lines(changed.split("\n")[first : line + 3], first + 1)
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n" + snippet
         )
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Puts a text behind a line of a file."""
-        path = _inside(command.path)
+        """Insert a text after a line of a file."""
+        path = _relative_path(command.path)
         lines = self._content(path, command.path).split("\n")
         if lines[-1] == "":
             lines.pop()
@@ -106,82 +106,82 @@ class MemoryFiles:
         return f"The file {command.path} has been edited."
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Takes a file away, or a folder with everything in it."""
-        path = _inside(command.path)
+        """Delete a file, or a folder with everything in it."""
+        path = _relative_path(command.path)
         if not path:
             raise ToolError("Cannot delete the /memories directory itself")
-        if self._at(path) is None:
+        if self._entry(path) is None:
             raise ToolError(f"The path {command.path} does not exist")
-        for one in (*self._below(path), path):
-            self._kept.delete(one)
+        for one in (*self._entries_below(path), path):
+            self._artifacts.delete(one)
         return f"Successfully deleted {command.path}"
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Gives a file or a folder another path."""
-        old, new = _inside(command.old_path), _inside(command.new_path)
+        """Rename or move a file or a folder."""
+        old, new = _relative_path(command.old_path), _relative_path(command.new_path)
         if not old:
             raise ToolError("Cannot rename the /memories directory itself")
-        if self._at(new) is not None:
+        if self._entry(new) is not None:
             raise ToolError(f"The destination {command.new_path} already exists")
         self._make_folders(posixpath.dirname(new))
-        if self._at(old) is None:
+        if self._entry(old) is None:
             raise ToolError(f"The path {command.old_path} does not exist")
         if new.startswith(f"{old}/"):
             raise ToolError(f"The path {command.new_path} is inside of {command.old_path}")
-        for one, data in {old: self._at(old), **self._below(old)}.items():
-            self._kept.put(new + one[len(old) :], {**(data or {}), "path": new + one[len(old) :]})
-            self._kept.delete(one)
+        for one, data in {old: self._entry(old), **self._entries_below(old)}.items():
+            self._artifacts.put(new + one[len(old) :], {**(data or {}), "path": new + one[len(old) :]})
+            self._artifacts.delete(one)
         return f"Successfully renamed {command.old_path} to {command.new_path}"
 
     def clear_all_memory(self) -> str:
-        """Takes everything away."""
-        self._kept.delete_all()
+        """Delete everything."""
+        self._artifacts.delete_all()
         return "All memory cleared"
 
-    def _at(self, path: str) -> dict[str, Any] | None:
-        """What is at a path: a file has a `content`, a folder has none."""
+    def _entry(self, path: str) -> dict[str, Any] | None:
+        """Return the entry at a path: a file has a `content`, a folder does not."""
         if not path:
             return {"path": ""}
-        row = self._kept.get(path)
+        row = self._artifacts.get(path)
         return None if row is None else dict(row["data"])
 
-    def _found(self, path: str, shown: str) -> dict[str, Any]:
-        found = self._at(path)
+    def _require_entry(self, path: str, shown: str) -> dict[str, Any]:
+        found = self._entry(path)
         if found is None:
             raise ToolError(f"The path {shown} does not exist. Please provide a valid path.")
         return found
 
     def _content(self, path: str, shown: str) -> str:
-        found = self._found(path, shown)
+        found = self._require_entry(path, shown)
         if "content" not in found:
             raise ToolError(f"The path {shown} is not a file.")
         return str(found["content"])
 
-    def _below(self, path: str) -> dict[str, dict[str, Any]]:
-        """Everything in a folder, by path."""
-        rows = {row["data"]["path"]: row["data"] for row in self._kept.newest_first()}
+    def _entries_below(self, path: str) -> dict[str, dict[str, Any]]:
+        """Return everything in a folder, by path."""
+        rows = {row["data"]["path"]: row["data"] for row in self._artifacts.newest_first()}
         return {one: data for one, data in rows.items() if not path or one.startswith(f"{path}/")}
 
     def _make_folders(self, path: str) -> None:
         parts = path.split("/") if path else []
         for depth in range(1, len(parts) + 1):
             folder = "/".join(parts[:depth])
-            found = self._at(folder)
+            found = self._entry(folder)
             if found is None:
-                self._kept.put(folder, {"path": folder})
+                self._artifacts.put(folder, {"path": folder})
             elif "content" in found:
                 raise ToolError(f"The path {_ROOT}/{folder} is not a directory")
 
     def _write(self, path: str, content: str, *, shown: str, new: bool = False) -> None:
         try:
-            self._kept.put(path, {"path": path, "content": content}, new=new)
+            self._artifacts.put(path, {"path": path, "content": content}, new=new)
         except MossError as error:
             if error.code == "NAME_ALREADY_EXISTS":
                 raise ToolError(f"File {shown} already exists") from None
             raise ToolError(f"{shown} was not written: {error.message}") from None
 
     def _listing(self, path: str, shown: str) -> str:
-        below = self._below(path)
+        below = self._entries_below(path)
         start = len(path) + 1 if path else 0
         lines = [f"{_size(_FOLDER_BYTES)}\t{shown}"]
         for one in sorted(below, key=lambda one: one.split("/")):
@@ -207,40 +207,40 @@ class MossMemoryTool(BetaAbstractMemoryTool):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
-        self._files = MemoryFiles(self._kept)
+        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._files = MemoryFiles(self._artifacts)
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """See `MemoryFiles.view`, and so on."""
+        """Run `MemoryFiles.view`; the other methods run the method of their name."""
         return self._files.view(command)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Makes a file."""
+        """Create a file."""
         return self._files.create(command)
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replaces a text in a file."""
+        """Replace a text in a file."""
         return self._files.str_replace(command)
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Puts a text into a file."""
+        """Insert a text into a file."""
         return self._files.insert(command)
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Takes a file or folder away."""
+        """Delete a file or folder."""
         return self._files.delete(command)
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Gives a file or folder another path."""
+        """Rename a file or folder."""
         return self._files.rename(command)
 
     def clear_all_memory(self) -> str:
-        """Takes everything away."""
+        """Delete everything."""
         return self._files.clear_all_memory()
 
     def close(self) -> None:
-        """Lets go of the store, if it was opened here."""
-        self._kept.close()
+        """Close the store if it was opened here."""
+        self._artifacts.close()
 
 
 class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -256,44 +256,44 @@ class AsyncMossMemoryTool(BetaAsyncAbstractMemoryTool):
         **options: Any,
     ) -> None:
         super().__init__(**options)
-        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
-        self._files = MemoryFiles(self._kept)
+        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._files = MemoryFiles(self._artifacts)
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """See `MemoryFiles.view`, and so on."""
+        """Run `MemoryFiles.view`; the other methods run the method of their name."""
         return await asyncio.to_thread(self._files.view, command)
 
     async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Makes a file."""
+        """Create a file."""
         return await asyncio.to_thread(self._files.create, command)
 
     async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replaces a text in a file."""
+        """Replace a text in a file."""
         return await asyncio.to_thread(self._files.str_replace, command)
 
     async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Puts a text into a file."""
+        """Insert a text into a file."""
         return await asyncio.to_thread(self._files.insert, command)
 
     async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Takes a file or folder away."""
+        """Delete a file or folder."""
         return await asyncio.to_thread(self._files.delete, command)
 
     async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Gives a file or folder another path."""
+        """Rename a file or folder."""
         return await asyncio.to_thread(self._files.rename, command)
 
     async def clear_all_memory(self) -> str:
-        """Takes everything away."""
+        """Delete everything."""
         return await asyncio.to_thread(self._files.clear_all_memory)
 
     def close(self) -> None:
-        """Lets go of the store, if it was opened here."""
-        self._kept.close()
+        """Close the store if it was opened here."""
+        self._artifacts.close()
 
 
-def _inside(path: str) -> str:
-    """A path relative to /memories, without dots; one that leads out is refused."""
+def _relative_path(path: str) -> str:
+    """Return a path relative to /memories, without dots; refuse one outside of it."""
     if not path.startswith(_ROOT):
         raise ToolError(f"Path must start with {_ROOT}, got: {path}")
     inner = posixpath.normpath(path[len(_ROOT) :].lstrip("/") or ".")
@@ -302,12 +302,12 @@ def _inside(path: str) -> str:
     return "" if inner == "." else inner
 
 
-def _numbered(lines: list[str], first: int) -> str:
+def _number_lines(lines: list[str], first: int) -> str:
     return "\n".join([f"{number:>{_LINE_WIDTH}}\t{line}" for number, line in enumerate(lines, start=first)])
 
 
 def _lines_with(content: str, part: str) -> list[int]:
-    """The lines in which a part begins, overlapping ones too."""
+    """Return the lines at which a text begins, overlapping matches included."""
     found, place = [], content.find(part)
     while place >= 0:
         found.append(content[:place].count("\n") + 1)
@@ -316,7 +316,7 @@ def _lines_with(content: str, part: str) -> list[int]:
 
 
 def _size(count: int) -> str:
-    """A number of bytes as people read it."""
+    """Return a number of bytes for people."""
     if count == 0:
         return "0B"
     power = min((count.bit_length() - 1) // 10, 3)

@@ -24,8 +24,8 @@ from langgraph.store.base import (
 )
 
 from .artifact_kv import ArtifactKV
-from .langgraph_filters import fits, is_like
-from .langgraph_vectors import best, packed
+from .langgraph_filters import matches, matches_filter
+from .langgraph_vectors import pack, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,13 +49,13 @@ _QUESTION, _TEXT = "question", "text"
 class MossStore(BaseStore):
     """A LangGraph store whose items are artifacts of Moss.
 
-    A value has at most 50,000 characters of JSON with its namespace and key; its strings are searched by words and
-    meaning, of which the first 12,000 characters count. With an `index` its `embed` says what is near instead, and the
-    vectors count among the characters. Times are whole seconds, a time to live at least one. Every operation is a
-    transaction; a batch is not. Of a batch the reads come first, then the last put of each key.
+    A value has at most 50,000 characters of JSON with its namespace and key; the first 12,000 characters of its strings
+    are searched by words and vectors. With an `index` its `embed` computes the vectors instead, which count among the
+    characters. Times are whole seconds, a time to live at least one. Every operation is a transaction; a batch is not.
+    In a batch the reads run first, then the last put of each key.
     """
 
-    __slots__ = ("_embeddings", "_fields", "_kept", "ttl_config")
+    __slots__ = ("_artifacts", "_embeddings", "_fields", "ttl_config")
     supports_ttl = True
 
     def __init__(
@@ -72,10 +72,10 @@ class MossStore(BaseStore):
         self.ttl_config = ttl
         self._embeddings: Embeddings | None = ensure_embeddings(index["embed"]) if index else None
         self._fields = index.get("fields") if index else None
-        self._kept = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
+        self._artifacts = ArtifactKV(_KIND, store=store, home=home, workspace=workspace, allow_secrets=allow_secrets)
 
     def get(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
-        """One item, or none; as a batch of it would answer, in less time."""
+        """Return one item or None, faster than a batch of one."""
         if refresh_ttl is None:
             refresh_ttl = self.ttl_config is None or self.ttl_config.get("refresh_on_read", True)
         op = GetOp(namespace, str(key), refresh_ttl)
@@ -83,30 +83,30 @@ class MossStore(BaseStore):
         return self._get(op)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """The result of every operation, in their order."""
-        asked = _checked(ops)
+        """Return the result of every operation, in order."""
+        operations = _validate(ops)
         vectors: Vectors = {}
         if self._embeddings is not None:
-            questions, texts = self._to_embed(asked)
+            questions, texts = self._to_embed(operations)
             vectors |= {(_QUESTION, one): self._embeddings.embed_query(one) for one in questions}
-            vectors |= _told_apart(texts, self._embeddings.embed_documents(texts) if texts else [])
-        return self._done(asked, vectors)
+            vectors |= _by_text(texts, self._embeddings.embed_documents(texts) if texts else [])
+        return self._run(operations, vectors)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """The same without keeping the event loop waiting."""
-        asked = _checked(ops)
+        """Return the results of a batch without blocking the event loop."""
+        operations = _validate(ops)
         vectors: Vectors = {}
         if self._embeddings is not None:
-            questions, texts = self._to_embed(asked)
+            questions, texts = self._to_embed(operations)
             vectors |= {(_QUESTION, one): await self._embeddings.aembed_query(one) for one in questions}
-            vectors |= _told_apart(texts, await self._embeddings.aembed_documents(texts) if texts else [])
-        return await asyncio.to_thread(self._done, asked, vectors)
+            vectors |= _by_text(texts, await self._embeddings.aembed_documents(texts) if texts else [])
+        return await asyncio.to_thread(self._run, operations, vectors)
 
     def close(self) -> None:
-        """Lets go of the store, if it was opened here."""
-        self._kept.close()
+        """Close the store if it was opened here."""
+        self._artifacts.close()
 
-    def _done(self, ops: list[Op], vectors: Vectors) -> list[Result]:
+    def _run(self, ops: list[Op], vectors: Vectors) -> list[Result]:
         results: list[Result] = []
         puts: dict[tuple[tuple[str, ...], str], PutOp] = {}
         for op in ops:
@@ -126,37 +126,37 @@ class MossStore(BaseStore):
         return results
 
     def _get(self, op: GetOp) -> Item | None:
-        row = self._kept.get((*op.namespace, op.key))
+        row = self._artifacts.get((*op.namespace, op.key))
         if row is None:
             return None
         if op.refresh_ttl and row["ttl_seconds"]:
             self._refresh([row])
-        return Item(**_told(row))
+        return Item(**_item_fields(row))
 
     def _put(self, op: PutOp, vectors: Vectors) -> None:
         key = (*op.namespace, op.key)
         if op.value is None:
-            self._kept.delete(key)
+            self._artifacts.delete(key)
             return
         data: dict[str, Any] = {"namespace": list(op.namespace), "key": op.key, "value": op.value}
-        near = [packed(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
+        near = [pack(vectors[_TEXT, text]) for text in self._embedded_texts(op)]
         if near:
             data["vectors"] = near
         ttl = None
         if op.ttl is not None and op.ttl * 60 < _LONGEST_S:
             data["ttl_minutes"] = op.ttl
             ttl = _seconds(op.ttl)
-        self._kept.put(key, data, text=_text_of(op) or None, ttl_seconds=ttl)
+        self._artifacts.put(key, data, text=_text_of(op) or None, ttl_seconds=ttl)
 
     def _search(self, op: SearchOp, vectors: Vectors) -> list[SearchItem]:
-        """What matches, newest first; with a query the best first, and where few are found, others without a score."""
-        matching = (row for row in self._kept.newest_first() if _matches(row, op))
+        """Return matches, newest first; with a query best first, followed by others without a score."""
+        matching = (row for row in self._artifacts.newest_first() if _matches(row, op))
         last = op.offset + op.limit
         scores: dict[str, float] = {}
         if op.query:
             every = {row["id"]: row for row in matching}
             near = vectors.get((_QUESTION, op.query))
-            found = self._kept.found(op.query) if near is None else best(near, every.values())
+            found = self._artifacts.search(op.query) if near is None else rank(near, every.values())
             scores = dict(islice((one for one in found if one[0] in every), last))
             rows = [*(every[one] for one in scores), *(row for one, row in every.items() if one not in scores)]
             rows = rows[op.offset : last]
@@ -164,11 +164,11 @@ class MossStore(BaseStore):
             rows = list(islice(matching, op.offset, last))
         if op.refresh_ttl:
             self._refresh(rows)
-        return [SearchItem(**_told(row), score=scores.get(row["id"])) for row in rows]
+        return [SearchItem(**_item_fields(row), score=scores.get(row["id"])) for row in rows]
 
     def _namespaces(self, op: ListNamespacesOp) -> list[tuple[str, ...]]:
-        found = {tuple(row["data"]["namespace"]) for row in self._kept.newest_first()}
-        found = {one for one in found if all(fits(condition, one) for condition in op.match_conditions or ())}
+        found = {tuple(row["data"]["namespace"]) for row in self._artifacts.newest_first()}
+        found = {one for one in found if all(matches(condition, one) for condition in op.match_conditions or ())}
         if op.max_depth is not None:
             found = {one[: op.max_depth] for one in found}
         return sorted(found)[op.offset : op.offset + op.limit]
@@ -179,10 +179,10 @@ class MossStore(BaseStore):
                 data = row["data"]
                 minutes = data.get("ttl_minutes")
                 seconds = row["ttl_seconds"] if minutes is None else _seconds(minutes)
-                self._kept.touch((*data["namespace"], data["key"]), seconds)
+                self._artifacts.touch((*data["namespace"], data["key"]), seconds)
 
     def _to_embed(self, ops: list[Op]) -> tuple[list[str], list[str]]:
-        """The questions and the texts that need a vector, each once."""
+        """Return the queries and texts that need a vector, each once."""
         questions = [op.query for op in ops if isinstance(op, SearchOp) and op.query]
         texts = [text for op in ops if isinstance(op, PutOp) for text in self._embedded_texts(op)]
         return list(dict.fromkeys(questions)), list(dict.fromkeys(texts))
@@ -193,19 +193,19 @@ class MossStore(BaseStore):
         return _texts_at(op.value, op.index or self._fields or ["$"])
 
 
-def _checked(ops: Iterable[Op]) -> list[Op]:
-    """The operations, none of which leads to a namespace that cannot be: before anything is done."""
-    asked = list(ops)
-    for op in asked:
+def _validate(ops: Iterable[Op]) -> list[Op]:
+    """Return the operations; refuse an invalid namespace before anything runs."""
+    operations = list(ops)
+    for op in operations:
         validate_op_namespace(op)
-    return asked
+    return operations
 
 
-def _told_apart(texts: list[str], vectors: list[list[float]]) -> Vectors:
+def _by_text(texts: list[str], vectors: list[list[float]]) -> Vectors:
     return {(_TEXT, text): vector for text, vector in zip(texts, vectors, strict=True)}
 
 
-def _told(row: Row) -> dict[str, Any]:
+def _item_fields(row: Row) -> dict[str, Any]:
     data = row["data"]
     created_s, updated_s = row["created_at"], row["updated_at"]
     created = datetime.fromtimestamp(created_s, UTC)
@@ -219,13 +219,13 @@ def _told(row: Row) -> dict[str, Any]:
 
 
 def _seconds(minutes: float) -> int:
-    """A time to live so that it ends in the whole second next to the moment that is meant."""
+    """Return a time to live that ends in the whole second nearest to the requested time."""
     now = time()
     return max(1, round(now + minutes * 60) - int(now))
 
 
 def _text_of(op: PutOp) -> str:
-    """What of a value is searched: all of its texts, or those that the caller names."""
+    """Return the searched text of a value: all of its strings, or those at the given paths."""
     if op.index is False or op.value is None:
         return ""
     texts = list(_strings(op.value)) if op.index is None else _texts_at(op.value, op.index)
@@ -248,4 +248,4 @@ def _matches(row: Row, op: SearchOp) -> bool:
     namespace = tuple(row["data"]["namespace"])
     if namespace[: len(op.namespace_prefix)] != tuple(op.namespace_prefix):
         return False
-    return not op.filter or is_like(row["data"]["value"], op.filter)
+    return not op.filter or matches_filter(row["data"]["value"], op.filter)

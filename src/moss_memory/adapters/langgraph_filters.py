@@ -1,4 +1,4 @@
-"""What a LangGraph search may ask of values and namespaces, answered as LangGraph's own stores do."""
+"""Filters on values and namespaces, with the semantics of LangGraph's own stores."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ORDERED: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def is_like(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Whether a value has what a filter wants of each key; `a.b` means `b` in `a` where no key is called so."""
-    return all(_part_is_like(_at(value, key), part) for key, part in wanted.items())
+def matches_filter(value: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Return True if a value matches a filter on each key; `a.b` means `b` in `a` unless that key exists."""
+    return all(_matches_part(_at(value, key), part) for key, part in wanted.items())
 
 
-def fits(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
-    """Whether a namespace begins or ends as a condition says; `*` stands for one label."""
+def matches(condition: MatchCondition, namespace: tuple[str, ...]) -> bool:
+    """Return True if a namespace has the prefix or suffix of a condition; `*` matches one label."""
     path = condition.path
     if condition.match_type not in ("prefix", "suffix"):
         raise ValueError(f"Unsupported match type: {condition.match_type}")
@@ -43,15 +43,15 @@ def _at(value: dict[str, Any], key: str) -> Any:
     return _at(inner, rest) if isinstance(inner, dict) else None
 
 
-def _part_is_like(value: Any, wanted: Any) -> bool:
-    """Whether a value is as a filter wants it: equal, compared by operators, or so in each of its parts."""
+def _matches_part(value: Any, wanted: Any) -> bool:
+    """Return True if a value matches a filter: by equality, by operators, or in each of its parts."""
     if isinstance(wanted, dict):
         if any(key.startswith("$") for key in wanted):
             return all(_compare(value, sign, other) for sign, other in wanted.items())
-        return isinstance(value, dict) and all(_part_is_like(value.get(key), part) for key, part in wanted.items())
+        return isinstance(value, dict) and all(_matches_part(value.get(key), part) for key, part in wanted.items())
     if isinstance(wanted, (list, tuple)):
         same_length = isinstance(value, (list, tuple)) and len(value) == len(wanted)
-        return same_length and all(_part_is_like(one, other) for one, other in zip(value, wanted, strict=True))
+        return same_length and all(_matches_part(one, other) for one, other in zip(value, wanted, strict=True))
     return bool(value == wanted)
 
 

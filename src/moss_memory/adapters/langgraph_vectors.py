@@ -1,4 +1,4 @@
-"""Vectors of a caller's own model, kept beside the values that they are of, and which of them are near."""
+"""Vectors of a caller's own model, stored beside their values, and nearest-neighbour search."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from .artifact_kv import Row
 
 
-def packed(vector: Sequence[float]) -> str:
-    """A vector of length one as text: four bytes a number."""
-    return b64encode(array("f", _of_length_one(vector)).tobytes()).decode()
+def pack(vector: Sequence[float]) -> str:
+    """Return a normalized vector as text: four bytes per number."""
+    return b64encode(array("f", _normalize(vector)).tobytes()).decode()
 
 
-def best(question: Sequence[float], rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
-    """The ids of the rows that have vectors, with the score of the nearest one, best first."""
-    wanted = _of_length_one(question)
+def rank(question: Sequence[float], rows: Iterable[Row]) -> Iterator[tuple[str, float]]:
+    """Return the ids of rows with vectors, with the score of the nearest one, best first."""
+    wanted = _normalize(question)
     scored = [
-        (row["id"], max(sum(map(mul, wanted, _unpacked(one))) for one in row["data"]["vectors"]))
+        (row["id"], max(sum(map(mul, wanted, _unpack(one))) for one in row["data"]["vectors"]))
         for row in rows
         if row["data"].get("vectors")
     ]
     return iter(sorted(scored, key=lambda one: -one[1]))
 
 
-def _unpacked(text: str) -> array[float]:
+def _unpack(text: str) -> array[float]:
     numbers = array("f")
     numbers.frombytes(b64decode(text))
     return numbers
 
 
-def _of_length_one(vector: Sequence[float]) -> list[float]:
+def _normalize(vector: Sequence[float]) -> list[float]:
     length = math.sqrt(math.fsum(part * part for part in vector)) or 1.0
     return [part / length for part in vector]

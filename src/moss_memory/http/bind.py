@@ -1,4 +1,4 @@
-"""From where the server can be reached: its hosts, their origins, and what reaching beyond this machine asks for."""
+"""The bind address: allowed hosts, their origins, and the conditions for remote access."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PORT = 8314
 
 
 class BindConfig:
-    """Where the server listens and by which names it is called. Beyond this machine only with TLS in front of it."""
+    """The listening address and the allowed host names; remote access needs TLS."""
 
     def __init__(
         self,
@@ -31,12 +31,12 @@ class BindConfig:
         self.tls_cert = tls_cert
         self.tls_key = tls_key
         self.is_remote = host not in LOOPBACK or behind_proxy or bool(allowed_hosts)
-        """Whether others than the programs of this machine can reach it."""
+        """True if other machines can connect."""
         self.secure = behind_proxy or tls_cert is not None
         self._check()
 
     def _check(self) -> None:
-        """Refuse what cannot be served, naming all that is missing at once."""
+        """Refuse an incomplete configuration, naming every missing setting."""
         missing = list(self._missing())
         if missing:
             needs = f"reaching beyond this machine (`host` {self.host}) needs more: " if self.is_remote else ""
@@ -62,7 +62,7 @@ class BindConfig:
             )
 
     def _complete_command(self) -> str:
-        """The command with all that it needs; names that were not given are examples."""
+        """Return the complete command; missing names are filled in with examples."""
         words = ["moss serve"]
         if self.host not in LOOPBACK:
             words.append(f"--host {self.host}")
@@ -76,7 +76,7 @@ class BindConfig:
         return " ".join(words)
 
     def origins(self, port: int) -> dict[bytes, bytes]:
-        """The hosts that the server answers to, each with the origin of its pages there."""
+        """Return each allowed host with the origin of its pages."""
         scheme = "https" if self.tls_cert else "http"
         local = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
         found = {host.encode(): f"{scheme}://{host}".encode() for host in local}
@@ -85,7 +85,7 @@ class BindConfig:
         return found
 
     def address(self, port: int) -> str:
-        """What people and clients are told."""
+        """Return the address for people and clients."""
         if self.allowed_hosts:
             return f"https://{self.allowed_hosts[0]}"
         shown = f"[{self.host}]" if ":" in self.host else self.host

@@ -1,8 +1,8 @@
-"""How many connections may be open at once, and which one is closed when there are too many.
+"""Limits on the number of open connections.
 
 Anybody can open a connection and send nothing. A connection counts as unproven until a request on it has shown the
-token or a valid cookie. When a limit is reached the oldest unproven connection is closed, so that the newest one, which
-may be the owner's, is always answered.
+token or a valid cookie. At the limit the oldest unproven connection is closed, so that the newest one, which may be
+the owner's, is always answered.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
         peer: str
 
         def is_idle(self) -> bool:
-            """Return whether no request is being answered on it."""
+            """Return True if no request is in progress on it."""
 
         def drop(self) -> None:
-            """Close it at once."""
+            """Close it immediately."""
 
 
-MOST_UNPROVEN = 256
-"""At most this many unproven connections are open at once."""
+MAX_UNPROVEN = 256
+"""Maximum number of unproven connections."""
 
-MOST_OF_ADDRESS = 64
-"""At most this many of them come from one other machine."""
+MAX_OF_ADDRESS = 64
+"""Maximum number of unproven connections from one remote address."""
 
-MOST = 2048
-"""At most this many connections are open at once."""
+MAX_CONNECTIONS = 2048
+"""Maximum number of connections."""
 
-ACCEPT_AT_ONCE = 16
-"""At most this many connections are accepted before one of them is looked at; those too many are closed then."""
+ACCEPTS_PER_ITERATION = 16
+"""Maximum number of connections accepted in one iteration of the event loop, before the limits apply."""
 
 _DESCRIPTORS = 8192
-_RESERVE = 64 + 3 * ACCEPT_AT_ONCE
+_RESERVE = 64 + 3 * ACCEPTS_PER_ITERATION
 """Descriptors that are left for the store, its files and connections that are just being closed."""
 
 _LOOPBACK = ("127.", "::1", "::ffff:127.")
@@ -52,7 +52,7 @@ _LOG_EVERY_S = 60.0
 class ConnectionLimits:
     """The open connections of a server, and the limits on their number."""
 
-    def __init__(self, *, most: int = MOST, most_unproven: int = MOST_UNPROVEN) -> None:
+    def __init__(self, *, most: int = MAX_CONNECTIONS, most_unproven: int = MAX_UNPROVEN) -> None:
         self.most = most
         self.most_unproven = most_unproven
         self._unproven: dict[Limited, None] = {}
@@ -62,10 +62,10 @@ class ConnectionLimits:
     def add(self, connection: Limited) -> None:
         """Count a new connection; close the oldest unproven one when there are too many."""
         self._unproven[connection] = None
-        if not connection.peer.startswith(_LOOPBACK):  # where the owner and everybody else have the same address
+        if not connection.peer.startswith(_LOOPBACK):  # on loopback all clients share one address
             own = self._of_address.setdefault(connection.peer, {})
             own[connection] = None
-            if len(own) > MOST_OF_ADDRESS:
+            if len(own) > MAX_OF_ADDRESS:
                 self._drop(next(iter(own)))
         if len(self._unproven) > self.most_unproven:
             self._drop(next(iter(self._unproven)))
@@ -75,13 +75,13 @@ class ConnectionLimits:
             self._drop(oldest if oldest is not connection else next(idle, connection))
 
     def prove(self, connection: Limited) -> None:
-        """Note that a request on a connection has shown who sends it."""
+        """Mark a connection as proven."""
         if connection in self._unproven or connection in self._proven:
             self.remove(connection)
             self._proven[connection] = None  # the last used one is the last one to be closed
 
     def remove(self, connection: Limited) -> None:
-        """Forget a connection that is closed."""
+        """Remove a closed connection."""
         self._proven.pop(connection, None)
         self._unproven.pop(connection, None)
         own = self._of_address.get(connection.peer)
@@ -90,8 +90,8 @@ class ConnectionLimits:
             if not own:
                 del self._of_address[connection.peer]
 
-    def is_pressed(self) -> bool:
-        """Return whether more than half of the allowed unproven connections are open."""
+    def is_half_full(self) -> bool:
+        """Return True if more than half of the allowed unproven connections are open."""
         return 2 * len(self._unproven) > self.most_unproven
 
     def _drop(self, connection: Limited) -> None:
@@ -108,10 +108,10 @@ def limits_of_process() -> ConnectionLimits:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             soft = wanted
         except (OSError, ValueError):
-            pass  # some systems allow less than they say; the limit stays as it was
-    left = MOST if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
-    most = min(MOST, left)
-    return ConnectionLimits(most=most, most_unproven=max(min(MOST_UNPROVEN, most // 2), 1))
+            pass  # some systems allow less than the hard limit; the soft limit stays unchanged
+    left = MAX_CONNECTIONS if soft == resource.RLIM_INFINITY else max(soft - _RESERVE, 2)
+    most = min(MAX_CONNECTIONS, left)
+    return ConnectionLimits(most=most, most_unproven=max(min(MAX_UNPROVEN, most // 2), 1))
 
 
 def quiet_accept_errors(clock_s: Callable[[], float] = time.monotonic) -> Callable[[Any, dict[str, Any]], None]:

@@ -1,15 +1,15 @@
-"""One request and its answer: JSON where that is there soon, else a stream that tells how far a call has come."""
+"""One request and its response: JSON, or an event stream for a slow call with progress."""
 
 from __future__ import annotations
 
 import asyncio
 
 from moss_memory.mcp.background_index import Indexing
-from moss_memory.mcp.scheduler import outcome_of
+from moss_memory.mcp.scheduler import run_call
 
 from .pool import POOL
 from .replies import JSON, reply
-from .sse import Stream, begin, event, gone, pump
+from .sse import Stream, event, pump, send_headers, wait_disconnect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,32 +22,32 @@ if TYPE_CHECKING:
 
     from .replies import Headers
 
-WATCH_S = 0.05
-"""A call that takes longer is worth looking whether anybody still waits for it."""
+WATCH_DELAY_S = 0.05
+"""Delay before a running call checks if its client is still connected."""
 
 
 class Runner:
     """Runs tool calls on the threads of the pool, for every client."""
 
     def __init__(self, context: ServerContext) -> None:
-        self._desk = context
+        self._context = context
         self.indexing = Indexing(context.store)
         self.is_stopping = False
 
     def run(self, call: ToolCall, send: Callable[[bytes], object] = bytes) -> asyncio.Future[bytes]:
-        """The answer to a call; how far it has come is sent where the client asked for it."""
+        """Run a call on the pool; send progress if the client asked for it."""
         self.indexing.note_call()
 
         def answer() -> bytes:
-            return outcome_of(
-                call, self._desk.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
+            return run_call(
+                call, self._context.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
 
-        return POOL.run(answer, long=call.operation.is_slow(call.arguments))
+        return POOL.run(answer, slow=call.operation.is_slow(call.arguments))
 
 
 class ResponseWriter:
-    """The way back to the sender of one request. `streams` says that it takes events too."""
+    """The response to one request; `streams` is True if the client accepts events."""
 
     def __init__(self, receive: Receive, send: Send, *, streams: bool) -> None:
         self._receive = receive
@@ -55,47 +55,49 @@ class ResponseWriter:
         self.streams = streams
 
     async def answer(self, answer: bytes | None, *, status: int = 200, headers: Headers = ()) -> None:
-        """Sends an answer, or that none is due."""
+        """Send a response, or status 202 if there is none."""
         if answer is None:
             await reply(self._send, 202)
         else:
             await reply(self._send, status, answer, kind=JSON, headers=headers)
 
     async def pump(self, stream: Stream) -> None:
-        """Answers with a stream that lasts until it ends or the client goes away."""
+        """Send a stream until it ends or the client disconnects."""
         await pump(stream, self._receive, self._send)
 
     async def run(self, runner: Runner, call: ToolCall) -> None:
-        """Answers a tool call. A client that goes away meanwhile has cancelled it."""
-        watching: list[asyncio.Future[None]] = []
+        """Run a tool call and send its response; a disconnect cancels it."""
+        watchers: list[asyncio.Future[None]] = []
         loop = asyncio.get_running_loop()
-        watch = loop.call_later(WATCH_S, lambda: watching.append(asyncio.ensure_future(self._cancel_when_gone(call))))
+        timer = loop.call_later(
+            WATCH_DELAY_S, lambda: watchers.append(asyncio.ensure_future(self._cancel_on_disconnect(call)))
+        )
         try:
             if self.streams and (call.progress_token is not None or call.operation.is_slow(call.arguments)):
                 await self._stream(runner, call)
             else:
                 await self.answer(await runner.run(call))
         finally:
-            watch.cancel()
-            for task in watching:
+            timer.cancel()
+            for task in watchers:
                 task.cancel()
 
     async def _stream(self, runner: Runner, call: ToolCall) -> None:
-        """Answers with events from the first one on that is not the answer; where there is none, with JSON."""
+        """Send events once there is progress to report; otherwise a plain JSON response."""
         stream = Stream()
         answer = runner.run(call, stream.put)
         answer.add_done_callback(lambda _: stream.close())
-        is_begun = False
+        is_started = False
         while (part := await stream.next()) is not None:
-            if not is_begun:
-                await begin(self._send)
-                is_begun = True
+            if not is_started:
+                await send_headers(self._send)
+                is_started = True
             await self._send({"type": "http.response.body", "body": part, "more_body": True})
-        if is_begun:
+        if is_started:
             await self._send({"type": "http.response.body", "body": event(answer.result())})
         else:
             await self.answer(answer.result())
 
-    async def _cancel_when_gone(self, call: ToolCall) -> None:
-        await gone(self._receive)
+    async def _cancel_on_disconnect(self, call: ToolCall) -> None:
+        await wait_disconnect(self._receive)
         call.cancelled = True

@@ -1,4 +1,4 @@
-"""How each client is connected to a server over HTTP."""
+"""Commands that connect each client to a server over HTTP."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _FILL_IN = "Bearer TOKEN"
 
 
 def connections(address: str, token_path: str) -> list[tuple[str, str]]:
-    """Each client, and the line that connects it; the token itself stands in none of them."""
+    """Return each client with the command that connects it; none contains the token itself."""
     url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}
     filled = {
-        "url": shlex.quote(url),  # a shell would look for files by the question mark
+        "url": shlex.quote(url),  # a shell would expand the question mark
         "file": shlex.quote(token_path),
         "vs_code": shlex.quote(json.dumps({"name": "moss", "type": "http", **server})),
         "cursor": json.dumps({"mcpServers": {"moss": server}}),

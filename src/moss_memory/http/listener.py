@@ -1,4 +1,4 @@
-"""The port that the server listens on, and who has it when it is taken."""
+"""The listening socket, and the owner of a port that is in use."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from moss_memory.errors import MossError, invalid_request
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LAST_PORT = 65_535
-WAITING = 4096
-"""At most this many connections wait to be accepted; one more is tried again by its sender after a second."""
-_LISTENING = "0A"
+BACKLOG = 4096
+"""Backlog of the socket; a client retries one more connection after a second."""
+_LISTEN_STATE = "0A"
 
 
 def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
-    """A socket that listens there. A taken port is refused with the name of who has it.
+    """Return a listening socket; refuse a port in use with the name of its owner.
 
-    Another port is taken only with `or_next`: clients know the old one, and would send their token to whoever has it.
+    Another port is tried only with `or_next`: clients know the old one and would send their token to its new owner.
     """
     if not 0 <= port <= LAST_PORT:
         raise invalid_request(f"`port` is {port}; give 1 to {LAST_PORT}", path="port")
     for tried in range(port, min(port + 100, LAST_PORT + 1) if or_next else port + 1):
         try:
-            return _bound(host, tried)
+            return _bind(host, tried)
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 raise invalid_request(f"{host}:{port} cannot be listened on ({error.strerror})") from None
@@ -35,26 +35,26 @@ def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
     )
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def _bind(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Only where the protocol is named does asyncio switch off the wait for more to send: 40 ms in every answer.
-    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    # asyncio sets TCP_NODELAY only if the protocol is named; without it every response takes 40 ms longer.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        # Only for connections that are ending; a server that still listens keeps its port.
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        made.bind((host, port))
-        made.listen(WAITING)
+        # Reuse affects only closing connections; a port with a listening server stays taken.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(BACKLOG)
     except BaseException:
-        made.close()
+        listening.close()
         raise
-    return made
+    return listening
 
 
 def port_owner(port: int) -> str:
-    """Who listens on a port, as far as this system tells."""
+    """Return a description of the process that listens on a port."""
     found = _socket_of(port)
     if found is None:
-        return _asked_of_lsof(port) or "another process"
+        return _ask_lsof(port) or "another process"
     inode, uid = found
     for pid in filter(str.isdigit, os.listdir("/proc")):
         if _has_socket(pid, inode):
@@ -63,7 +63,7 @@ def port_owner(port: int) -> str:
 
 
 def _socket_of(port: int) -> tuple[str, int] | None:
-    """The inode and the user of the socket that listens on a port."""
+    """Return inode and user of the socket that listens on a port; None if /proc has no entry."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         try:
             with open(table, encoding="ascii") as file:
@@ -71,7 +71,7 @@ def _socket_of(port: int) -> tuple[str, int] | None:
         except OSError:
             continue
         for line in lines:
-            if line[3] == _LISTENING and int(line[1].rpartition(":")[2], 16) == port:
+            if line[3] == _LISTEN_STATE and int(line[1].rpartition(":")[2], 16) == port:
                 return line[9], int(line[7])
     return None
 
@@ -82,11 +82,11 @@ def _has_socket(pid: str, inode: str) -> bool:
             os.readlink(f"/proc/{pid}/fd/{name}") == f"socket:[{inode}]" for name in os.listdir(f"/proc/{pid}/fd")
         )
     except OSError:
-        return False  # another user's, or gone
+        return False  # another user's process, or an ended one
 
 
 def _command(pid: str) -> str:
-    """What a process was started as: its program and first words, none of which is long."""
+    """Return a process's program and first arguments, shortened."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
             words = file.read().decode("utf-8", "replace").split("\0")
@@ -96,14 +96,14 @@ def _command(pid: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in shown)[:80] or "a kernel thread"
 
 
-def _asked_of_lsof(port: int) -> str:
-    """Who listens, by the program that macOS brings for it."""
+def _ask_lsof(port: int) -> str:
+    """Return the process that listens on a port, found by lsof (macOS); empty if unknown."""
     import subprocess
 
-    asked = ["lsof", "-nP", f"-iTCP:{port}", "-sTCP:LISTEN", "-Fpc"]
+    command = ["lsof", "-nP", f"-iTCP:{port}", "-sTCP:LISTEN", "-Fpc"]
     try:
-        said = subprocess.run(asked, capture_output=True, text=True, timeout=5).stdout
+        output = subprocess.run(command, capture_output=True, text=True, timeout=5).stdout
     except (OSError, subprocess.SubprocessError):
         return ""
-    fields = {line[0]: line[1:] for line in said.splitlines() if line}
+    fields = {line[0]: line[1:] for line in output.splitlines() if line}
     return f"process {fields['p']} ({fields.get('c', '?')})" if "p" in fields else ""

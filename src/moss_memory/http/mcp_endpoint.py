@@ -1,4 +1,4 @@
-"""MCP over HTTP: one path to which programs that know the token send messages."""
+"""MCP over HTTP: one path, protected by the token."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from moss_memory.mcp.protocol import (
     SubscribeRequest,
     ToolCall,
 )
-from moss_memory.mcp.subscriptions import Subscription, ended, listen, subscribed
+from moss_memory.mcp.subscriptions import Subscription, apply_subscription, final_response, listen
 
 from . import stateless
 from .exchange import ResponseWriter, Runner
@@ -37,7 +37,7 @@ from .origin_guard import HEADERS
 from .pool import in_thread
 from .replies import JSON, reply
 from .request_body import UNREAD, read_body
-from .sessions import MOST, Sessions
+from .sessions import MAX_SESSIONS, Sessions
 from .sse import Stream, pump
 from .timeouts import PROVE
 
@@ -55,7 +55,7 @@ BATCH_VERSION = "2025-03-26"
 """The one version in which an array of messages may be sent."""
 
 _LARGE_BYTES = 65_536
-"""A longer message is read on a thread, lest everybody waits for it."""
+"""Minimum size of a message that is parsed on a thread, so that the event loop is not blocked."""
 
 _HOW = """\
 Moss answers programs that send the token of this store, which stands in the file `token` of its home folder:
@@ -67,46 +67,46 @@ For example: claude mcp add --transport http moss ADDRESS/mcp --header "Authoriz
 
 
 class Endpoint:
-    """Takes messages in, has them answered, and sends the answers back."""
+    """The ASGI application for `/mcp`."""
 
     def __init__(self, context: ServerContext, token: str) -> None:
-        self._desk = context
+        self._context = context
         self._token = token.encode()
-        self._protocol = Protocol(context.offer)
+        self._protocol = Protocol(context.tools)
         self._runner = Runner(context)
         self._sessions = Sessions()
-        self._newsroom = ChangeNotifier(context)
+        self._notifier = ChangeNotifier(context)
         self._listening: dict[Stream, Listening] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request."""
+        """Handle one request."""
         headers = scope[HEADERS]
         method = scope["method"]
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-        if not self.knows(scope):
-            await self.ask_for_token(send)
+        if not self.is_authorized(scope):
+            await self.refuse_unauthorized(send)
         elif method == "POST":
-            await self._post(scope, receive, send, version)
+            await self._handle_post(scope, receive, send, version)
         elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
             allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
             await reply(send, 405, headers=[(b"allow", allowed)])
         else:
-            await self._of_session(method, version, headers, receive, send)
+            await self._handle_session(method, version, headers, receive, send)
 
-    def knows(self, scope: Scope) -> bool:
-        """Whether the sender of a request has shown the token; its connection counts as proven from then on."""
+    def is_authorized(self, scope: Scope) -> bool:
+        """Return True if a request has the right token, and mark its connection as proven."""
         scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
         known = hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
         if known:
             scope[PROVE]()
         return known
 
-    async def ask_for_token(self, send: Send) -> None:
-        """Refuses who has not shown the token, saying where it is."""
+    async def refuse_unauthorized(self, send: Send) -> None:
+        """Refuse a request without the token, with the location of the token file."""
         await reply(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
 
     def close_streams(self) -> None:
-        """Ends what would never end by itself."""
+        """Close all event streams."""
         for session in self._sessions.all():
             if session.stream is not None:
                 session.stream.close()
@@ -114,17 +114,17 @@ class Endpoint:
             self._end_stream(stream)
 
     def cancel_calls(self) -> None:
-        """Asks the calls under way to come to an end; what they have not committed is undone."""
+        """Cancel running calls; uncommitted changes are rolled back."""
         self._runner.is_stopping = True
 
     def wait_idle(self, within_s: float) -> bool:
-        """Ends the idle work; says whether it came to rest in time."""
+        """Stop background indexing; return False if it is still running after `within_s`."""
         return self._runner.indexing.stop(within_s)
 
-    async def _of_session(
+    async def _handle_session(
         self, method: str, version: str, headers: dict[bytes, bytes], receive: Receive, send: Send
     ) -> None:
-        """A client listens to what happens in its session, or ends it."""
+        """Open the event stream of a session (GET) or end the session (DELETE)."""
         session = self._session(version, headers)
         if isinstance(session, tuple):
             await _refuse(send, *session)
@@ -136,12 +136,12 @@ class Endpoint:
         else:
             stream = Stream()
             session.listen(stream)
-            if session.watch is not None:
-                self._newsroom.subscribe(session.watch, stream)
+            if session.subscription is not None:
+                self._notifier.subscribe(session.subscription, stream)
             await pump(stream, receive, send)
 
     def _session(self, version: str, headers: dict[bytes, bytes]) -> Session | tuple[int, str]:
-        """The session that a request belongs to, or why there is none."""
+        """Return the session of a request, or status and reason of the refusal."""
         if version and version not in HANDSHAKE_VERSIONS:
             return 400, f"Unsupported protocol version: {version[:100]}; known: {', '.join(HANDSHAKE_VERSIONS)}"
         given = headers.get(b"mcp-session-id")
@@ -150,7 +150,7 @@ class Endpoint:
         session = self._sessions.find(given.decode("latin-1"))
         return session or (404, "Not found: this session has ended; initialize opens another")
 
-    async def _post(self, scope: Scope, receive: Receive, send: Send, version: str) -> None:
+    async def _handle_post(self, scope: Scope, receive: Receive, send: Send, version: str) -> None:
         headers = scope[HEADERS]
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != JSON:
             await _refuse(send, 415, "Unsupported media type: messages are sent as application/json")
@@ -164,18 +164,18 @@ class Endpoint:
             return
         message = read(body) if len(body) < _LARGE_BYTES else await in_thread(read, body)
         try:
-            protocol = self._protocol_of(scope["query_string"])
+            protocol = self._protocol_for(scope["query_string"])
         except MossError as error:
             await _refuse(send, 400, error.message)
             return
-        exchange = ResponseWriter(receive, send, streams=_accepts(headers, b"text/event-stream"))
-        if (version and version not in HANDSHAKE_VERSIONS) or _names_version(message):
-            await self._stateless(message, headers, version, protocol, exchange)
+        response = ResponseWriter(receive, send, streams=_accepts(headers, b"text/event-stream"))
+        if (version and version not in HANDSHAKE_VERSIONS) or _is_stateless(message):
+            await self._handle_stateless(message, headers, version, protocol, response)
         else:
-            await self._handshake(message, headers, version, protocol, exchange)
+            await self._handle_handshake(message, headers, version, protocol, response)
 
-    def _protocol_of(self, query: bytes) -> Protocol:
-        """What answers: `/mcp?workspace=shop&toolsets=core` sets the connection's default workspace and its tools."""
+    def _protocol_for(self, query: bytes) -> Protocol:
+        """Return the protocol with the workspace and tools of a query such as `?workspace=shop&toolsets=core`."""
         if not query:
             return self._protocol
         try:
@@ -188,76 +188,80 @@ class Endpoint:
         asked = dict(named)
         if len(asked) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
-        offer = self._desk.offer_for(asked.get("workspace"), asked.get("toolsets"))
-        return Protocol(lambda: offer)
+        tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"))
+        return Protocol(lambda: tools)
 
-    async def _handshake(
-        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: ResponseWriter
+    async def _handle_handshake(
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter
     ) -> None:
-        """Answers what belongs to a session, or opens one."""
+        """Handle a message of a session, or open a session."""
         if isinstance(message, dict) and message.get("method") == "initialize" and b"mcp-session-id" not in headers:
-            await self._open(message, protocol, exchange)
+            await self._open_session(message, protocol, response)
             return
         session = self._session(version, headers)
         if isinstance(session, tuple):
-            await exchange.answer(failure(NO_ID, INVALID_REQUEST, session[1]), status=session[0])
+            await response.answer(failure(NO_ID, INVALID_REQUEST, session[1]), status=session[0])
         elif isinstance(message, list):
-            await self._batch(message, session, protocol, exchange)
+            await self._handle_batch(message, session, protocol, response)
         else:
-            await self._one(message, session, protocol, exchange)
+            await self._handle_message(message, session, protocol, response)
 
-    async def _open(self, message: dict[str, Any], protocol: Protocol, exchange: ResponseWriter) -> None:
+    async def _open_session(self, message: dict[str, Any], protocol: Protocol, response: ResponseWriter) -> None:
         answer = protocol.answer(message)
         assert answer is None or isinstance(answer, bytes)
         if answer is None or isinstance(answer, Failure):
-            await exchange.answer(answer, status=400)
+            await response.answer(answer, status=400)
             return
         asked = message.get("params")
         version = asked.get("protocolVersion") if isinstance(asked, dict) else None
         known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         opened = self._sessions.open(str(known))
-        await exchange.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
+        await response.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
 
-    async def _one(self, message: Any, session: Session, protocol: Protocol, exchange: ResponseWriter) -> None:
+    async def _handle_message(
+        self, message: Any, session: Session, protocol: Protocol, response: ResponseWriter
+    ) -> None:
         outcome = protocol.answer(message)
         if isinstance(outcome, ToolCall):
             session.begin(outcome)
             try:
-                await exchange.run(self._runner, outcome)
+                await response.run(self._runner, outcome)
             finally:
                 session.finish(outcome)
         elif isinstance(outcome, Cancellation):
             session.cancel(outcome.key)
-            await exchange.answer(None)
+            await response.answer(None)
         elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-            await exchange.answer(await self._asked(outcome, session))
+            await response.answer(await self._run_store_request(outcome, session))
         elif isinstance(outcome, Listening):
             raise AssertionError("the handshake era has no such request")
         else:
             malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
-            await exchange.answer(outcome, status=400 if malformed else 200)
+            await response.answer(outcome, status=400 if malformed else 200)
 
-    async def _asked(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
-        """The answer to what asks the store without a tool; who saw the list or an address may hear of changes."""
+    async def _run_store_request(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
+        """Run a request that is not a tool call; update the session's subscriptions."""
         if isinstance(asked, StoreRequest):
-            answer = await in_thread(handle, asked, self._desk.store)
-            if asked.request.method == "resources/list" and session.watch is None:
-                session.watch = Subscription(asked.offer)
-            if asked.request.method == "resources/list" and session.watch is not None:
-                watch = session.watch
-                await in_thread(lambda: watch.add_list(self._desk.store()))
+            answer = await in_thread(handle, asked, self._context.store)
+            if asked.request.method == "resources/list" and session.subscription is None:
+                session.subscription = Subscription(asked.tools)
+            if asked.request.method == "resources/list" and session.subscription is not None:
+                subscription = session.subscription
+                await in_thread(lambda: subscription.add_list(self._context.store()))
         else:
-            session.watch = session.watch or Subscription(asked.offer)
-            answer = await in_thread(subscribed, session.watch, asked, self._desk.store)
-        if session.watch is not None and session.stream is not None:
-            self._newsroom.subscribe(session.watch, session.stream)
+            session.subscription = session.subscription or Subscription(asked.tools)
+            answer = await in_thread(apply_subscription, session.subscription, asked, self._context.store)
+        if session.subscription is not None and session.stream is not None:
+            self._notifier.subscribe(session.subscription, session.stream)
         return answer
 
-    async def _batch(self, messages: list[Any], session: Session, protocol: Protocol, exchange: ResponseWriter) -> None:
-        """Answers an array of messages, one after the other, with an array."""
+    async def _handle_batch(
+        self, messages: list[Any], session: Session, protocol: Protocol, response: ResponseWriter
+    ) -> None:
+        """Handle an array of messages in order and send an array of responses."""
         if session.version != BATCH_VERSION or not messages:
             why = "the batch is empty" if not messages else f"batches belong to version {BATCH_VERSION}"
-            await exchange.answer(failure(NO_ID, INVALID_REQUEST, f"Invalid request: {why}"), status=400)
+            await response.answer(failure(NO_ID, INVALID_REQUEST, f"Invalid request: {why}"), status=400)
             return
         answers = []
         for message in messages:
@@ -270,84 +274,84 @@ class Endpoint:
                 finally:
                     session.finish(call)
             elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-                outcome = await self._asked(outcome, session)
+                outcome = await self._run_store_request(outcome, session)
             elif isinstance(outcome, Cancellation):
                 session.cancel(outcome.key)
             if isinstance(outcome, bytes):
                 answers.append(outcome)
-        await exchange.answer(b"[" + b",".join(answers) + b"]" if answers else None)
+        await response.answer(b"[" + b",".join(answers) + b"]" if answers else None)
 
-    async def _stateless(
-        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, exchange: ResponseWriter
+    async def _handle_stateless(
+        self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter
     ) -> None:
-        """Answers a request that says everything about itself."""
+        """Handle a request of the stateless era."""
         if isinstance(message, InvalidMessage):
             message.stateless = True
             refusal = protocol.answer(message)
             assert isinstance(refusal, bytes)
-            await exchange.answer(refusal, status=stateless.status_of(refusal))
+            await response.answer(refusal, status=stateless.status_of(refusal))
             return
         if not isinstance(message, dict):
             why = "Invalid request: one message at a time"
-            await exchange.answer(failure(NO_ID, INVALID_REQUEST, why), status=400)
+            await response.answer(failure(NO_ID, INVALID_REQUEST, why), status=400)
             return
         if "id" not in message:
             known = version == STATELESS_VERSION
-            await exchange.answer(None if known else stateless.unsupported(version), status=202 if known else 400)
+            await response.answer(None if known else stateless.unsupported(version), status=202 if known else 400)
             return
         refused = stateless.refusal(message, headers)
         outcome = refused or protocol.answer(message)
         if isinstance(outcome, ToolCall):
-            await exchange.run(self._runner, outcome)
+            await response.run(self._runner, outcome)
             return
         if isinstance(outcome, Listening):
-            outcome = await self._listen(outcome, exchange)
+            outcome = await self._listen(outcome, response)
             if outcome is None:
                 return
         if isinstance(outcome, StoreRequest):
-            outcome = await in_thread(handle, outcome, self._desk.store)
+            outcome = await in_thread(handle, outcome, self._context.store)
         if isinstance(outcome, bytes):
-            await exchange.answer(outcome, status=stateless.status_of(outcome))
+            await response.answer(outcome, status=stateless.status_of(outcome))
         else:
-            await exchange.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
+            await response.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
 
-    async def _listen(self, listening: Listening, exchange: ResponseWriter) -> bytes | None:
-        """Answers a request to listen with a stream that lasts; the refusal where it cannot."""
-        if not exchange.streams:
+    async def _listen(self, listening: Listening, response: ResponseWriter) -> bytes | None:
+        """Open a stream of notifications and send it until its end; return the refusal if the request is invalid."""
+        if not response.streams:
             return failure(listening.request.id, INVALID_REQUEST, "Not acceptable: the answer is text/event-stream")
         try:
-            watch, acknowledged = await in_thread(lambda: listen(self._desk.store(), listening))
+            subscription, acknowledged = await in_thread(lambda: listen(self._context.store(), listening))
         except MossError as error:
             return failure(listening.request.id, INVALID_PARAMS, error.message, error.payload())
-        if len(self._listening) >= MOST:
+        if len(self._listening) >= MAX_SESSIONS:
             self._end_stream(next(iter(self._listening)))
         stream = Stream()
         self._listening[stream] = listening
         stream.put(acknowledged)
-        self._newsroom.subscribe(watch, stream)
+        self._notifier.subscribe(subscription, stream)
         try:
-            await exchange.pump(stream)
+            await response.pump(stream)
         finally:
-            self._newsroom.forget(watch)
+            self._notifier.forget(subscription)
             self._listening.pop(stream, None)
         return None
 
     def _end_stream(self, stream: Stream) -> None:
-        """Ends a stream as its request promised: with an answer."""
+        """Close a stream with the final response to its request."""
         listening = self._listening.pop(stream)
-        stream.put(ended(listening.request))
+        stream.put(final_response(listening.request))
         stream.close()
 
 
-def _names_version(message: Any) -> bool:
-    """Whether a message says in its `_meta` that it is of the stateless era; `initialize` never does."""
+def _is_stateless(message: Any) -> bool:
+    """Return True if a message names a protocol version in its `_meta`; `initialize` never does."""
     params = message.get("params") if isinstance(message, dict) and message.get("method") != "initialize" else None
     meta = params.get("_meta") if isinstance(params, dict) else None
     return isinstance(meta, dict) and VERSION_KEY in meta
 
 
 def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
-    """Whether the client takes answers of a type; who says nothing takes any."""
+    """Return True if the client accepts a media type; without the header it accepts any."""
     given = headers.get(b"accept")
     if given is None:
         return True
@@ -356,5 +360,5 @@ def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:
-    """Refuses a request whose message was not looked at."""
+    """Refuse a request before its message is handled."""
     await reply(send, status, failure(NO_ID, INVALID_REQUEST, message), kind=JSON, headers=UNREAD.get(status, ()))

@@ -1,4 +1,4 @@
-"""Tells clients what changed: while anybody listens, the store is asked every second whether something has."""
+"""Change notifications: while there are subscriptions, the store is polled once a second."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ if TYPE_CHECKING:
 
 
 class ChangeNotifier:
-    """Who listens to what, and on which stream."""
+    """Subscriptions and their streams."""
 
     def __init__(self, context: ServerContext) -> None:
-        self._desk = context
-        self._counter = subscriptions.ChangeDetector(context.store)
+        self._context = context
+        self._detector = subscriptions.ChangeDetector(context.store)
         self._listeners: dict[Subscription, Stream] = {}
         self._new: set[Subscription] = set()
         self._task: asyncio.Task[None] | None = None
 
-    def subscribe(self, watch: Subscription, stream: Stream) -> None:
-        """Sends the news for a watch to a stream from now on, what it has missed included."""
-        self._listeners[watch] = stream
-        self._new.add(watch)
+    def subscribe(self, subscription: Subscription, stream: Stream) -> None:
+        """Send notifications of a subscription to a stream, missed ones included."""
+        self._listeners[subscription] = stream
+        self._new.add(subscription)
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._look_again_and_again())
+            self._task = asyncio.get_running_loop().create_task(self._poll_repeatedly())
 
-    def forget(self, watch: Subscription) -> None:
-        """Sends nothing more for a watch."""
-        self._listeners.pop(watch, None)
-        self._new.discard(watch)
+    def forget(self, subscription: Subscription) -> None:
+        """Stop notifications of a subscription."""
+        self._listeners.pop(subscription, None)
+        self._new.discard(subscription)
 
-    async def _look_again_and_again(self) -> None:
+    async def _poll_repeatedly(self) -> None:
         while self._listeners:
-            await asyncio.sleep(subscriptions.LOOK_EVERY_S)
-            for watch in [watch for watch, stream in self._listeners.items() if stream.is_closed]:
-                self.forget(watch)
-            await in_thread(self._look)
+            await asyncio.sleep(subscriptions.POLL_INTERVAL_S)
+            for subscription in [subscription for subscription, stream in self._listeners.items() if stream.is_closed]:
+                self.forget(subscription)
+            await in_thread(self._poll)
 
-    def _look(self) -> None:
-        """Runs on a thread: asks the store, and sends what is due."""
-        moved = self._counter.changed()
-        for watch, stream in list(self._listeners.items()):
-            if moved or watch in self._new:
-                self._new.discard(watch)
-                for message in watch.pending(self._desk.store()):
+    def _poll(self) -> None:
+        """Poll the store and send pending notifications; runs on a thread."""
+        changed = self._detector.changed()
+        for subscription, stream in list(self._listeners.items()):
+            if changed or subscription in self._new:
+                self._new.discard(subscription)
+                for message in subscription.pending(self._context.store()):
                     stream.put(message)

@@ -1,10 +1,9 @@
-"""Threads that do what may touch the store, so that the event loop never does."""
+"""Threads for functions that use the store, so that the event loop is never blocked."""
 
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,78 +11,29 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     Result = TypeVar("Result")
-    Job = tuple[Callable[[], Any], "asyncio.Future[Any]", "asyncio.AbstractEventLoop"]
 
-SIZE = 8
-MOST_LONG = 5
-"""How many threads calls may have that take seconds, so that there is always one for those that take none."""
+FAST_THREADS = 8
+SLOW_THREADS = 5
 
 
 class Pool:
-    """Eight threads, started when they are needed, that run functions in the order in which they came."""
+    """Two executors, so that calls of seconds never delay fast ones; threads start on demand."""
 
-    def __init__(self, size: int = SIZE) -> None:
-        self._size = size
-        self._changed = threading.Condition()
-        self._quick: deque[Job] = deque()
-        self._long: deque[Job] = deque()
-        self._running_long = 0
-        self._running = 0
-        self._threads = 0
+    def __init__(self) -> None:
+        self._fast = ThreadPoolExecutor(FAST_THREADS, "moss-fast")
+        self._slow = ThreadPoolExecutor(SLOW_THREADS, "moss-slow")
+        self._pending: set[Future[Any]] = set()
 
-    def run(self, function: Callable[[], Result], *, long: bool = False) -> asyncio.Future[Result]:
-        """What the function returns or raises, once a thread has run it."""
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
-        with self._changed:
-            (self._long if long else self._quick).append((function, future, loop))
-            idle = self._threads - self._running
-            if self._threads < self._size and idle < len(self._quick) + len(self._long):
-                self._threads += 1
-                threading.Thread(target=self._work, name=f"moss-{self._threads}", daemon=True).start()
-            self._changed.notify()
-        return future
+    def run(self, function: Callable[[], Result], *, slow: bool = False) -> asyncio.Future[Result]:
+        """Run a function on a thread and return a future of its result."""
+        future = (self._slow if slow else self._fast).submit(function)
+        self._pending.add(future)
+        future.add_done_callback(self._pending.discard)
+        return asyncio.wrap_future(future)
 
     def wait_idle(self, within_s: float) -> bool:
-        """Waits until nothing runs any more; false when that takes longer."""
-        with self._changed:
-            return self._changed.wait_for(lambda: not (self._running or self._quick or self._long), within_s)
-
-    def _work(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(self._is_work)
-                long = not self._quick
-                function, future, loop = (self._long if long else self._quick).popleft()
-                self._running += 1
-                self._running_long += long
-            settle: Callable[[asyncio.Future[Any], Any], None] = _give
-            try:
-                outcome: Any = function()
-            except BaseException as error:
-                outcome, settle = error, _fail
-            with self._changed:
-                self._running -= 1
-                self._running_long -= long
-                if long or not self._running:
-                    self._changed.notify_all()  # a long one may begin now, or everything is at rest
-            try:
-                loop.call_soon_threadsafe(settle, future, outcome)
-            except RuntimeError:
-                return  # the loop is closed: the server has ended
-
-    def _is_work(self) -> bool:
-        return bool(self._quick) or (bool(self._long) and self._running_long < MOST_LONG)
-
-
-def _give(future: asyncio.Future[Any], result: Any) -> None:
-    if not future.done():
-        future.set_result(result)
-
-
-def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
-    if not future.done():
-        future.set_exception(error)
+        """Wait until no function runs; return False after `within_s`."""
+        return not wait(set(self._pending), within_s).not_done
 
 
 POOL = Pool()
@@ -91,5 +41,5 @@ POOL = Pool()
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
-    """Runs a function that may touch the store on a thread of the pool; what pages call `Store.call` with."""
+    """Run a function that uses the store on a thread of the pool."""
     return await POOL.run(lambda: function(*arguments, **named))

@@ -17,7 +17,7 @@ NO_STORE = (b"cache-control", b"no-store")
 
 
 async def reply(send: Send, status: int, body: bytes | str = b"", *, kind: bytes = TEXT, headers: Headers = ()) -> None:
-    """Sends one whole answer, which nobody may keep."""
+    """Send one complete response that must not be cached."""
     content = body.encode() if isinstance(body, str) else body
     described = [(b"content-type", kind)] if content else []
     length = (b"content-length", str(len(content)).encode())

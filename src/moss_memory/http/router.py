@@ -1,4 +1,4 @@
-"""What is at which path: MCP, the way in for browsers, and behind a random name the pages."""
+"""The routes: MCP, sign-in for browsers, and the pages under a random path."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
 button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
 """
 
-visitor_now: ContextVar[BrowserSession] = ContextVar("visitor_now")
-"""Who sent the request that is being answered."""
+current_session: ContextVar[BrowserSession] = ContextVar("current_session")
+"""The browser session of the current request."""
 
 
 class Router:
-    """Sends every request to what answers it; the pages are loaded when somebody is about to ask for one."""
+    """The ASGI application behind the guard; the pages are loaded before the first of them is needed."""
 
     def __init__(
         self,
@@ -69,14 +69,14 @@ class Router:
         self._make_pages = pages
         self._demonstration = demonstration
         self._pages: asyncio.Future[tuple[ASGIApp, frozenset[str]]] | None = None
-        self._ending = asyncio.Event()
+        self._end = asyncio.Event()
 
     def end(self) -> None:
-        """Ends the streams of pages, which would never end by themselves."""
-        self._ending.set()
+        """Close the streams of pages."""
+        self._end.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answers one request that the guard let through."""
+        """Route one request."""
         path: str = scope["path"]
         if path == "/mcp":
             scope[LOG_PATH] = path
@@ -85,23 +85,23 @@ class Router:
             else:
                 await self._endpoint(scope, receive, send)
         elif path == self._base or path.startswith(self._base + "/"):
-            await self._page(scope, receive, send)
+            await self._handle_page(scope, receive, send)
         elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
             scope[LOG_PATH] = SIGN_IN
-            await self._way_in(scope, send, path[len(SIGN_IN) + 1 :])
+            await self._handle_sign_in(scope, send, path[len(SIGN_IN) + 1 :])
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
                 await reply(send, 200, self._page_of("Moss is here", _HOW), kind=HTML)
             else:
                 await reply(send, 405, headers=[(b"allow", b"GET")])
-        elif _reads_pages(scope):
+        elif _is_browser(scope):
             await reply(send, 404, self._page_of("There is nothing here", _HOW), kind=HTML)
         else:
             await reply(send, 404, "there is nothing here\n")
 
-    async def _way_in(self, scope: Scope, send: Send, code: str) -> None:
-        """The link's page with its button, and what the button does; a program with the token gets a new link."""
+    async def _handle_sign_in(self, scope: Scope, send: Send, code: str) -> None:
+        """Handle the sign-in page and its button; send a new link to a program with the token."""
         posted = scope["method"] == "POST"
         if not posted and scope["method"] not in ("GET", "HEAD"):
             await reply(send, 405, headers=[(b"allow", b"GET, POST")])
@@ -109,12 +109,12 @@ class Router:
             await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
         elif code == "icon.svg":
             await reply(send, 200, _LOGO, kind=b"image/svg+xml")
-        elif not code and posted and self._endpoint.knows(scope):
+        elif not code and posted and self._endpoint.is_authorized(scope):
             await reply(send, 200, self._new_link() + "\n")
-        elif not code and _reads_pages(scope):
+        elif not code and _is_browser(scope):
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
         elif not code:
-            await self._endpoint.ask_for_token(send)
+            await self._endpoint.refuse_unauthorized(send)
         elif posted and b"origin" not in scope[HEADERS]:
             await reply(send, 403, "this comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
@@ -126,71 +126,71 @@ class Router:
             to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
             await reply(send, 303, headers=to)
         else:
-            self._begin_pages()  # while a person reads the button
+            self._load_pages()  # while a person reads the button
             await reply(send, 200, self._page_of("Sign in to Moss", _BUTTON), kind=HTML)
 
-    async def _page(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A page for a browser that is signed in; what it changes must come from a form of ours."""
-        visitor = self._sign_in.visitor(scope[HEADERS].get(b"cookie"))
-        if visitor is None:
+    async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle a page for a signed-in browser; a change must come from a form of these pages."""
+        session = self._sign_in.session(scope[HEADERS].get(b"cookie"))
+        if session is None:
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
             return
         scope[PROVE]()
         if scope["method"] not in ("GET", "HEAD"):
-            form = await _form(scope, receive, visitor)
+            form = await _read_form(scope, receive, session)
             if not isinstance(form, bytes):
                 await reply(send, *form, headers=UNREAD.get(form[0], ()))
                 return
-            receive = _again(form, receive)
+            receive = _replay(form, receive)
         else:
-            receive = self._until_the_end(receive)
-        visitor_now.set(visitor)
-        pages, names = await asyncio.shield(self._begin_pages())
+            receive = self._receive_until_end(receive)
+        current_session.set(session)
+        pages, names = await asyncio.shield(self._load_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
         scope[LOG_PATH] = f"/pages/{first if first in names else '...'}"
         await pages(scope, receive, send)
 
-    def _begin_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
-        """The pages, which are made once; where that failed, once more."""
+    def _load_pages(self) -> asyncio.Future[tuple[ASGIApp, frozenset[str]]]:
+        """Load the pages once; retry if loading failed."""
         if self._pages is None or (self._pages.done() and self._pages.exception() is not None):
             self._pages = POOL.run(self._make_pages)
         return self._pages
 
-    def _until_the_end(self, receive: Receive) -> Receive:
-        """What a page hears of its reader, who counts as gone once the server ends."""
+    def _receive_until_end(self, receive: Receive) -> Receive:
+        """Wrap `receive` so that the end of the server is reported as a disconnect."""
 
         async def receive_or_end() -> Message:
-            heard, ended = asyncio.ensure_future(receive()), asyncio.ensure_future(self._ending.wait())
+            received, stopped = asyncio.ensure_future(receive()), asyncio.ensure_future(self._end.wait())
             try:
-                await asyncio.wait({heard, ended}, return_when=asyncio.FIRST_COMPLETED)
-                return heard.result() if heard.done() else {"type": "http.disconnect"}
+                await asyncio.wait({received, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                return received.result() if received.done() else {"type": "http.disconnect"}
             finally:
-                heard.cancel()
-                ended.cancel()
+                received.cancel()
+                stopped.cancel()
 
         return receive_or_end
 
     def _page_of(self, title: str, content: str) -> str:
-        """A page for those who are not signed in."""
+        """Return a page for a browser that is not signed in."""
         return _page_of(title, f"{content}<p>{BANNER}.</p>" if self._demonstration else content)
 
 
-def _reads_pages(scope: Scope) -> bool:
-    """Whether a browser asks, and not a program."""
+def _is_browser(scope: Scope) -> bool:
+    """Return True if the client is a browser."""
     return b"text/html" in scope[HEADERS].get(b"accept", b"")
 
 
 def form_token() -> str:
-    """What every form of the page that is being made must carry, in the field `form_token`."""
-    return visitor_now.get().form_token
+    """Return the value of the field `form_token` for forms of the current page."""
+    return current_session.get().form_token
 
 
-async def _form(scope: Scope, receive: Receive, visitor: BrowserSession) -> bytes | tuple[int, str]:
-    """The body of a form that one of our pages sent, or why it is refused."""
+async def _read_form(scope: Scope, receive: Receive, session: BrowserSession) -> bytes | tuple[int, str]:
+    """Return the body of a form of these pages, or status and reason of the refusal."""
     headers = scope[HEADERS]
     if scope["method"] != "POST":
         return 405, "pages are read with GET and changed with POST\n"
-    if b"origin" not in headers:  # the guard has compared it, where there is one
+    if b"origin" not in headers:  # the guard has compared an existing header
         return 403, "this comes from no page of this server\n"
     if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != _FORM:
         return 415, f"a form is sent as {_FORM.decode()}\n"
@@ -204,20 +204,20 @@ async def _form(scope: Scope, receive: Receive, visitor: BrowserSession) -> byte
         except ValueError:
             return 413, f"a form has at most {FORM_MAX_FIELDS} fields\n"
         given = fields.get(FORM_TOKEN, [""])[0]
-    if not hmac.compare_digest(given.encode("utf-8", "replace"), visitor.form_token.encode()):
+    if not hmac.compare_digest(given.encode("utf-8", "replace"), session.form_token.encode()):
         return 403, "this form is not of this session; load its page again\n"
     return body
 
 
-def _again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, for whoever reads it next; then what comes after it."""
-    told = False
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a `receive` that first repeats a body that was already read."""
+    is_replayed = False
 
     async def receive_again() -> Message:
-        nonlocal told
-        if told:
+        nonlocal is_replayed
+        if is_replayed:
             return await receive()
-        told = True
+        is_replayed = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return receive_again

@@ -1,4 +1,4 @@
-"""One process that serves a store over HTTP: MCP for programs, pages for people."""
+"""A process that serves a store over HTTP: MCP for programs, pages for people."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from moss_memory.errors import invalid_request
 from moss_memory.mcp.protocol import ExceptionLog
 from moss_memory.mcp.server_context import ServerContext
 
-from .connection_limits import ACCEPT_AT_ONCE, limits_of_process, quiet_accept_errors
-from .listener import WAITING, listen
+from .connection_limits import ACCEPTS_PER_ITERATION, limits_of_process, quiet_accept_errors
+from .listener import BACKLOG, listen
 from .mcp_endpoint import Endpoint
 from .origin_guard import OriginGuard
 from .pool import POOL
@@ -38,46 +38,46 @@ if TYPE_CHECKING:
     from .bind import BindConfig
 
 FINISH_S = 1.0
-"""How long calls under way may go on once the server is to stop; the process is gone within two seconds."""
+"""Time for running calls after a stop signal; the process exits within two seconds."""
 
 CANCELLED_S = 0.2
-"""How long those that were then cancelled have to answer so."""
+"""Time for cancelled calls to send their response."""
 
 GONE_S = 1.8
 REST_S = 0.2
 KEEP_ALIVE_S = 75
 FILE_TOOLS = ("capsule_import", "capsule_export")
-"""Tools that name files of this machine: nothing for those who sit elsewhere."""
+"""Tools that use files of this machine: disabled for remote clients."""
 
 
 class MossServer:
-    """A store on its way to those who ask over HTTP."""
+    """The HTTP server of a store."""
 
     def __init__(
         self,
         listening: socket.socket,
         context: ServerContext,
         home: str,
-        reach: BindConfig,
+        bind: BindConfig,
         *,
         read_only: bool,
         log_all: bool,
         own_home: str = "",
     ) -> None:
-        """`own_home` is the home of the user to whom a demonstration is served; empty for every other server."""
+        """Create the applications; `own_home` is the user's home for a demonstration, empty for every other server."""
         self._socket = listening
-        self._desk = context
-        self._reach = reach
+        self._context = context
+        self._bind = bind
         self.read_only = read_only
         self.home = home
         self._own_home = own_home
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
-        self.address = reach.address(port)
-        self._endpoint = Endpoint(self._desk, token_of(home))
+        self.address = bind.address(port)
+        self._endpoint = Endpoint(self._context, token_of(home))
         self._base = f"/{secrets.token_hex(16)}"
-        self._sign_in = SignIn(base=self._base, secure=reach.secure)
-        self._site = Router(
+        self._sign_in = SignIn(base=self._base, secure=bind.secure)
+        self._router = Router(
             endpoint=self._endpoint,
             sign_in=self._sign_in,
             base=self._base,
@@ -85,19 +85,19 @@ class MossServer:
             pages=self._pages,
             demonstration=bool(own_home),
         )
-        self._app = OriginGuard(self._site, origins=reach.origins(port), log_all=log_all)
+        self._app = OriginGuard(self._router, origins=bind.origins(port), log_all=log_all)
 
     def new_link(self) -> str:
-        """A link that signs one browser in, once, within five minutes."""
+        """Return a link that signs in one browser, once, within five minutes."""
         return f"{self.address}{SIGN_IN}/{self._sign_in.new_code()}"
 
     def run(self, *, on_ready: Callable[[], object], on_line: Callable[[], object] | None = None) -> int:
-        """Serves until a signal comes, and then for two seconds at most; the exit code.
+        """Serve until a signal arrives, then for at most two seconds more; return the exit code.
 
-        `on_line` is called for every line that a person types on stdin.
+        `on_line` is called for every line typed on stdin.
         """
-        self._desk.offer()  # so that a broken configuration is told now, and no request has to read files
-        ExceptionLog.tells_what_was_said = False
+        self._context.tools()  # reports an invalid configuration now, and no request has to read files
+        ExceptionLog.includes_message = False
         logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
         config = self._config()
         try:
@@ -108,14 +108,14 @@ class MossServer:
         if config.ssl is None:
             config.http_protocol_class = functools.partial(Connection, limits=limits)  # type: ignore[assignment]
         else:
-            made = functools.partial(TlsConnection, limits=limits, context=config.ssl)
-            config.http_protocol_class, config.ssl = made, None  # type: ignore[assignment]
+            protocol = functools.partial(TlsConnection, limits=limits, context=config.ssl)
+            config.http_protocol_class, config.ssl = protocol, None  # type: ignore[assignment]
         server = _Uvicorn(config, stop=self._stop, on_ready=on_ready, on_line=on_line)
         asyncio.run(server.serve(sockets=[self._socket]))
-        at_rest = self._endpoint.wait_idle(REST_S) and POOL.wait_idle(REST_S)
-        if not at_rest:
-            os._exit(0)  # what a call has not committed by now is undone by its absence
-        self._desk.close()
+        is_idle = self._endpoint.wait_idle(REST_S) and POOL.wait_idle(REST_S)
+        if not is_idle:
+            os._exit(0)  # uncommitted changes of a running call are rolled back
+        self._context.close()
         return 0
 
     def _config(self) -> uvicorn.Config:
@@ -127,42 +127,42 @@ class MossServer:
             lifespan="off",
             log_config=None,
             access_log=False,
-            backlog=ACCEPT_AT_ONCE,
+            backlog=ACCEPTS_PER_ITERATION,
             server_header=False,
             proxy_headers=False,
             headers=[("X-Content-Type-Options", "nosniff")],
             timeout_keep_alive=KEEP_ALIVE_S,
             timeout_graceful_shutdown=FINISH_S + CANCELLED_S,  # type: ignore[arg-type]
-            ssl_certfile=self._reach.tls_cert,
-            ssl_keyfile=self._reach.tls_key,
+            ssl_certfile=self._bind.tls_cert,
+            ssl_keyfile=self._bind.tls_key,
         )
 
     def _stop(self) -> None:
         signal.signal(signal.SIGALRM, lambda *_: os._exit(0))
         signal.setitimer(signal.ITIMER_REAL, GONE_S)
         self._endpoint.close_streams()
-        self._site.end()
+        self._router.end()
         asyncio.get_running_loop().call_later(FINISH_S, self._endpoint.cancel_calls)
 
     def _pages(self) -> tuple[ASGIApp, frozenset[str]]:
-        """The pages, and the names of those of them that may stand in the log."""
+        """Return the pages and the names of pages that may be logged."""
         from starlette.routing import Mount, Router
 
         from moss_memory.web.app import routes
 
-        made = routes(
-            self._desk.store(),
+        page_routes = routes(
+            self._context.store(),
             base=self._base,
             form_token=form_token,
             read_only=self.read_only,
             own_home=self._own_home,
         )
-        names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in made)
-        return Router([Mount(self._base, routes=made)]), names
+        names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in page_routes)
+        return Router([Mount(self._base, routes=page_routes)]), names
 
 
 class _Uvicorn(uvicorn.Server):
-    """uvicorn, ended by us: it would raise the signal again, and not know of streams that never end by themselves."""
+    """uvicorn with its own shutdown: without raising the signal again, and with endless streams closed."""
 
     def __init__(
         self,
@@ -179,7 +179,7 @@ class _Uvicorn(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Install handlers that stay until the process is gone; those of the event loop would end with it."""
+        """Install signal handlers for the whole process; those of the event loop would end with it."""
         loop = asyncio.get_running_loop()
 
         def handle(*_: object) -> None:
@@ -195,12 +195,12 @@ class _Uvicorn(uvicorn.Server):
         asyncio.get_running_loop().set_exception_handler(quiet_accept_errors())
         await super().startup(sockets)
         for listening in sockets or ():
-            listening.listen(WAITING)  # the event loop has set it to the number that it accepts at once
+            listening.listen(BACKLOG)  # uvicorn has set the backlog to its number of accepts per iteration
         if self._on_line is not None:
-            asyncio.get_running_loop().add_reader(0, self._hear)
+            asyncio.get_running_loop().add_reader(0, self._read_stdin)
         self._on_ready()
 
-    def _hear(self) -> None:
+    def _read_stdin(self) -> None:
         typed = os.read(0, 1000)
         if not typed:
             asyncio.get_running_loop().remove_reader(0)
@@ -210,7 +210,7 @@ class _Uvicorn(uvicorn.Server):
 
 def open_server(
     home: str | None,
-    reach: BindConfig,
+    bind: BindConfig,
     *,
     port: int,
     or_next_port: bool = False,
@@ -218,11 +218,11 @@ def open_server(
     log_all: bool = False,
     own_home: str = "",
 ) -> MossServer:
-    """A server that has its port and its token, and answers when it is run; `own_home` makes it a demonstration."""
+    """Return a server with its port bound and its token read; `own_home` makes it a demonstration."""
     folder = resolve_home(home)
     if not own_home:
         refuse_demonstration(folder)
-    listening = listen(reach.host, port, or_next=or_next_port)
-    without = FILE_TOOLS if reach.is_remote else ()
+    listening = listen(bind.host, port, or_next=or_next_port)
+    without = FILE_TOOLS if bind.is_remote else ()
     context = ServerContext(home, read_only=read_only, without=without, demonstration=bool(own_home))
-    return MossServer(listening, context, folder, reach, read_only=read_only, log_all=log_all, own_home=own_home)
+    return MossServer(listening, context, folder, bind, read_only=read_only, log_all=log_all, own_home=own_home)

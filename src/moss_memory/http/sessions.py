@@ -1,4 +1,4 @@
-"""The sessions of clients that shook hands: which there are, what runs in them, and when they end."""
+"""Sessions of the handshake era: running calls, stream, expiry."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ if TYPE_CHECKING:
 
     from .sse import Stream
 
-MOST = 64
+MAX_SESSIONS = 64
 IDLE_S = 24 * 3600
 
 
 class Session:
-    """One client: the version it speaks, its calls under way by its own ids, and its stream if it listens."""
+    """A client's protocol version, running calls by id, and event stream."""
 
     def __init__(self, version: str, seen_s: float) -> None:
         self.id = secrets.token_hex(16)
         self.version = version
         self.seen_s = seen_s
         self.stream: Stream | None = None
-        self.watch: Subscription | None = None
+        self.subscription: Subscription | None = None
         self._running: dict[object, list[ToolCall]] = {}
 
     def begin(self, call: ToolCall) -> None:
-        """Notes a call that begins, so that it can be cancelled by its id."""
+        """Register a running call, so that it can be cancelled by its id."""
         self._running.setdefault(call.key, []).append(call)
 
     def finish(self, call: ToolCall) -> None:
-        """Forgets a call that is over."""
+        """Remove a finished call."""
         calls = self._running[call.key]
         calls.remove(call)
         if not calls:
             del self._running[call.key]
 
     def cancel(self, key: object) -> None:
-        """Asks the calls of this id to stop."""
+        """Cancel the calls with this id."""
         for call in self._running.get(key, ()):
             call.cancelled = True
 
     def listen(self, stream: Stream) -> None:
-        """Gives the session its stream; one that it had before ends."""
+        """Set the session's stream and close the previous one."""
         if self.stream is not None:
             self.stream.close()
         self.stream = stream
 
     def end(self) -> None:
-        """Cancels what runs and ends the stream."""
+        """Cancel running calls and close the stream."""
         for key in list(self._running):
             self.cancel(key)
         if self.stream is not None:
@@ -64,39 +64,39 @@ class Sessions:
 
     def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
         self._clock_s = clock_s
-        self._found: dict[str, Session] = {}
+        self._sessions: dict[str, Session] = {}
 
     def open(self, version: str) -> Session:
-        """A new session."""
-        self._forget_idle()
-        if len(self._found) >= MOST:
-            self.end(min(self._found.values(), key=lambda session: session.seen_s))
-        made = Session(version, self._clock_s())
-        self._found[made.id] = made
-        return made
+        """Return a new session."""
+        self._end_idle()
+        if len(self._sessions) >= MAX_SESSIONS:
+            self.end(min(self._sessions.values(), key=lambda session: session.seen_s))
+        session = Session(version, self._clock_s())
+        self._sessions[session.id] = session
+        return session
 
     def find(self, id: str) -> Session | None:
-        """The session of that id, which counts as seen; none when it has ended."""
-        found = self._found.get(id)
-        if found is None:
+        """Return the session with this id and renew it; None if it has ended."""
+        session = self._sessions.get(id)
+        if session is None:
             return None
         now = self._clock_s()
-        if found.seen_s + IDLE_S < now:
-            self.end(found)
+        if session.seen_s + IDLE_S < now:
+            self.end(session)
             return None
-        found.seen_s = now
-        return found
+        session.seen_s = now
+        return session
 
     def end(self, session: Session) -> None:
-        """Ends a session; its id is unknown from then on."""
-        self._found.pop(session.id, None)
+        """End a session and forget its id."""
+        self._sessions.pop(session.id, None)
         session.end()
 
     def all(self) -> list[Session]:
-        """Those there are now."""
-        return list(self._found.values())
+        """Return all open sessions."""
+        return list(self._sessions.values())
 
-    def _forget_idle(self) -> None:
+    def _end_idle(self) -> None:
         now = self._clock_s()
-        for session in [one for one in self._found.values() if one.seen_s + IDLE_S < now]:
+        for session in [one for one in self._sessions.values() if one.seen_s + IDLE_S < now]:
             self.end(session)

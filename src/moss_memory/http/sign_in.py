@@ -1,7 +1,7 @@
-"""How a browser gets in: a link that works once, and the cookie it is exchanged for.
+"""Sign-in of browsers: a one-time link is exchanged for a cookie.
 
-The link's GET only shows a button, because mail scanners, chat previews and browsers fetch links by themselves; the
-POST behind the button spends it.
+GET on the link only shows a button, because mail scanners, chat previews and browsers fetch links by themselves; the
+POST behind the button consumes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 COOKIE = "moss"
 LINK_S = 300
 IDLE_S = 24 * 3600
-MOST = 64
+MAX_SESSIONS = 64
 _BYTES = 32
 
 
@@ -32,9 +32,9 @@ class BrowserSession:
 
 
 class SignIn:
-    """The links that were given out and the browsers that are signed in; both end with the process.
+    """Open links and signed-in browsers, both in memory only.
 
-    What is compared with what a caller sends are hashes, so that the time it takes tells nothing.
+    Secrets are compared as hashes, so that the comparison time reveals nothing.
     """
 
     def __init__(self, *, base: str, secure: bool, clock_s: Callable[[], float] = time.monotonic) -> None:
@@ -42,52 +42,52 @@ class SignIn:
         self._secure = secure
         self._clock_s = clock_s
         self._links: dict[bytes, float] = {}
-        self._visitors: dict[bytes, BrowserSession] = {}
+        self._sessions: dict[bytes, BrowserSession] = {}
 
     def new_code(self) -> str:
-        """The secret of a new link, which works once and for five minutes."""
+        """Return the secret of a new link, valid once and for five minutes."""
         now = self._clock_s()
         self._links = {key: until for key, until in self._links.items() if until > now}
-        while len(self._links) >= MOST:
+        while len(self._links) >= MAX_SESSIONS:
             del self._links[next(iter(self._links))]
         code = secrets.token_urlsafe(_BYTES)
-        self._links[_hashed(code)] = now + LINK_S
+        self._links[_hash(code)] = now + LINK_S
         return code
 
     def is_open(self, code: str) -> bool:
-        """Whether a link still works."""
-        return self._links.get(_hashed(code), 0.0) > self._clock_s()
+        """Return True if a link is still valid."""
+        return self._links.get(_hash(code), 0.0) > self._clock_s()
 
     def spend(self, code: str) -> str | None:
-        """The `Set-Cookie` that a link is exchanged for; none when it was spent or is too old."""
+        """Consume a link and return its `Set-Cookie` header; None if it is used or expired."""
         if not self.is_open(code):
             return None
-        del self._links[_hashed(code)]
-        while len(self._visitors) >= MOST:
-            del self._visitors[min(self._visitors, key=lambda key: self._visitors[key].seen_s)]
+        del self._links[_hash(code)]
+        while len(self._sessions) >= MAX_SESSIONS:
+            del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].seen_s)]
         value = secrets.token_urlsafe(_BYTES)
-        self._visitors[_hashed(value)] = BrowserSession(self._clock_s())
+        self._sessions[_hash(value)] = BrowserSession(self._clock_s())
         return f"{COOKIE}={value}; Path={self._base}/; HttpOnly; SameSite=Strict{'; Secure' if self._secure else ''}"
 
-    def visitor(self, cookies: bytes | None) -> BrowserSession | None:
-        """The browser that sent these cookies, if it is signed in.
+    def session(self, cookies: bytes | None) -> BrowserSession | None:
+        """Return the session of the browser that sent these cookies; None if it is not signed in.
 
-        A server on another port of this machine may have set a cookie of the same name, so any that is valid counts.
+        A server on another port of this machine may set a cookie of the same name, so any valid one counts.
         """
         now = self._clock_s()
-        for value in _values_of(cookies):
-            found = self._visitors.get(_hashed(value))
-            if found is not None and found.seen_s + IDLE_S >= now:
-                found.seen_s = now
-                return found
+        for value in _cookie_values(cookies):
+            session = self._sessions.get(_hash(value))
+            if session is not None and session.seen_s + IDLE_S >= now:
+                session.seen_s = now
+                return session
         return None
 
 
-def _hashed(secret: str) -> bytes:
+def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-def _values_of(cookies: bytes | None) -> list[str]:
-    """The values of all cookies of our name."""
+def _cookie_values(cookies: bytes | None) -> list[str]:
+    """Return the values of all cookies with our name."""
     parts = [part.strip() for part in (cookies or b"").decode("latin-1").split(";")]
     return [part.removeprefix(f"{COOKIE}=") for part in parts if part.startswith(f"{COOKIE}=")]

@@ -1,4 +1,4 @@
-"""Server-sent events: messages on their way to one client, and comments that keep the way open."""
+"""Server-sent events: a queue of messages for one client, with keep-alive comments."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from .replies import Headers
 
 KEEP_ALIVE_S = 15.0
-"""After so long without a message a comment is sent, lest somebody on the way takes the connection for dead."""
+"""Interval of keep-alive comments, so that proxies do not close the connection."""
 
-MOST_WAITING = 1000
-"""A client that does not read what it asked for loses its stream."""
+MAX_QUEUED = 1000
+"""Maximum number of queued messages; a client that does not read loses its stream."""
 
 _START = [
     (b"content-type", b"text/event-stream"),
@@ -33,23 +33,23 @@ class Stream:
         self.is_closed = False
 
     def put(self, message: bytes) -> None:
-        """Adds a message; one that nobody waits for any more is lost."""
+        """Queue a message; drop it if the stream is closed."""
         self._loop.call_soon_threadsafe(self._add, message)
 
     def close(self) -> None:
-        """Ends the stream after what was added before."""
+        """Close the stream after the queued messages."""
         self._loop.call_soon_threadsafe(self._add, None)
 
     def _add(self, message: bytes | None) -> None:
         if self.is_closed:
             return
-        if message is None or self._queue.qsize() >= MOST_WAITING:
+        if message is None or self._queue.qsize() >= MAX_QUEUED:
             self.is_closed = True
             message = None
         self._queue.put_nowait(message)
 
     async def next(self) -> bytes | None:
-        """The next event, or a comment when there was none for long; none at the end."""
+        """Return the next event, a comment after a long pause, or None at the end."""
         try:
             message = await asyncio.wait_for(self._queue.get(), KEEP_ALIVE_S)
         except TimeoutError:
@@ -58,35 +58,35 @@ class Stream:
 
 
 def event(message: bytes) -> bytes:
-    """A message as an event; it has no line breaks, for JSON writes them as escapes."""
+    """Return a message as an event; JSON has no line breaks, so one data field is enough."""
     return b"event: message\ndata: " + message + b"\n\n"
 
 
-async def begin(send: Send, headers: Headers = ()) -> None:
-    """Says that a stream follows."""
+async def send_headers(send: Send, headers: Headers = ()) -> None:
+    """Send the headers of a stream."""
     await send({"type": "http.response.start", "status": 200, "headers": [*_START, *headers]})
 
 
 async def pump(stream: Stream, receive: Receive, send: Send, headers: Headers = ()) -> None:
-    """Sends what comes until the stream ends or the client goes away."""
-    await begin(send, headers)
+    """Send events until the stream ends or the client disconnects."""
+    await send_headers(send, headers)
     await send({"type": "http.response.body", "body": _COMMENT, "more_body": True})
-    watching = asyncio.ensure_future(_close_when_gone(stream, receive))
+    watcher = asyncio.ensure_future(_close_on_disconnect(stream, receive))
     try:
         while (part := await stream.next()) is not None:
             await send({"type": "http.response.body", "body": part, "more_body": True})
         await send({"type": "http.response.body", "body": b""})
     finally:
-        watching.cancel()
+        watcher.cancel()
         stream.is_closed = True
 
 
-async def gone(receive: Receive) -> None:
-    """Comes back when the client has gone away."""
+async def wait_disconnect(receive: Receive) -> None:
+    """Wait until the client disconnects."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _close_when_gone(stream: Stream, receive: Receive) -> None:
-    await gone(receive)
+async def _close_on_disconnect(stream: Stream, receive: Receive) -> None:
+    await wait_disconnect(receive)
     stream.close()

@@ -1,6 +1,6 @@
-"""The stateless era on HTTP: what the headers of a request must repeat of its body.
+"""The stateless era over HTTP: headers that must repeat parts of the body.
 
-Whoever stands between client and server routes by the headers, and the server acts by the body; so they must agree.
+Proxies route by the headers and the server acts by the body, so both must agree.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
-_NAMED = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+_NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 _STATUS = {
     PARSE_ERROR: 400,
     INVALID_REQUEST: 400,
@@ -38,40 +38,42 @@ _STATUS = {
     METHOD_NOT_FOUND: 404,
 }
 _ENCODED = ("=?base64?", "?=")
-_GONE = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
+_REMOVED_METHODS = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
 """Methods that this era no longer has."""
 
 
 def status_of(answer: bytes) -> int:
-    """The status with which an answer is sent in this era."""
+    """Return the HTTP status of a response in this era."""
     return _STATUS.get(answer.code, 200) if isinstance(answer, Failure) else 200
 
 
 def refusal(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | None:
-    """Why a request is refused whose headers do not say what its body says; none when they do."""
+    """Return the refusal of a request whose headers contradict its body; None if they agree."""
     key = message.get("id")
-    shown = id_text(key) if usable_id(key) else NO_ID
+    key_text = id_text(key) if usable_id(key) else NO_ID
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not isinstance(meta, dict) or key not in meta]
     if missing or not isinstance(meta, dict) or not isinstance(params, dict):
-        return failure(shown, INVALID_PARAMS, f"Invalid params: _meta must hold {' and '.join(missing)}")
+        return failure(key_text, INVALID_PARAMS, f"Invalid params: _meta must hold {' and '.join(missing)}")
     if _header(headers, b"mcp-protocol-version") != meta[VERSION_KEY]:
-        return failure(shown, HEADER_MISMATCH, f"Header mismatch: MCP-Protocol-Version is not what {VERSION_KEY} says")
+        return failure(
+            key_text, HEADER_MISMATCH, f"Header mismatch: MCP-Protocol-Version is not what {VERSION_KEY} says"
+        )
     method = message.get("method")
     if _header(headers, b"mcp-method") != method:
-        return failure(shown, HEADER_MISMATCH, "Header mismatch: Mcp-Method is not the method of the request")
-    if method in _GONE:
-        return failure(shown, METHOD_NOT_FOUND, f"Method not found: {method} is not of version {STATELESS_VERSION}")
-    field = _NAMED.get(method) if isinstance(method, str) else None
-    named = params.get(field) if field is not None else None
-    if named is not None and _decoded(_header(headers, b"mcp-name")) != named:
-        return failure(shown, HEADER_MISMATCH, f"Header mismatch: Mcp-Name is not the {field} of the request")
+        return failure(key_text, HEADER_MISMATCH, "Header mismatch: Mcp-Method is not the method of the request")
+    if method in _REMOVED_METHODS:
+        return failure(key_text, METHOD_NOT_FOUND, f"Method not found: {method} is not of version {STATELESS_VERSION}")
+    field = _NAME_FIELDS.get(method) if isinstance(method, str) else None
+    name = params.get(field) if field is not None else None
+    if name is not None and _decode_header(_header(headers, b"mcp-name")) != name:
+        return failure(key_text, HEADER_MISMATCH, f"Header mismatch: Mcp-Name is not the {field} of the request")
     return None
 
 
 def unsupported(version: str) -> Failure:
-    """The refusal of a version that the server does not speak."""
+    """Return the refusal of an unknown protocol version."""
     data = {"supported": [STATELESS_VERSION], "requested": version[:100]}
     return failure(NO_ID, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 
@@ -81,8 +83,8 @@ def _header(headers: dict[bytes, bytes], name: bytes) -> str | None:
     return None if value is None else value.strip(b" \t").decode("latin-1")
 
 
-def _decoded(value: str | None) -> str | None:
-    """What a header says; it may be wrapped, for headers carry plain ASCII. None if it is wrapped wrongly."""
+def _decode_header(value: str | None) -> str | None:
+    """Decode a header value, plain or in base64; None if the base64 is invalid."""
     first, last = _ENCODED
     if value is None or not (value.startswith(first) and value.endswith(last)):
         return value

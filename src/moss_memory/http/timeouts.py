@@ -1,4 +1,4 @@
-"""A connection whose requests arrive within limits of size and time, counted among those that are open."""
+"""Header size and read timeouts (slowloris protection) for uvicorn's HTTP protocol."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
     from .connection_limits import ConnectionLimits
 
 PROVE = "moss.prove"
-"""Under this name of a request's scope is the function that notes that its sender has shown a token or cookie."""
+"""Scope key of the function that marks the connection as proven."""
 
 HEAD_MAX_BYTES = 65_536
-"""So much may come before a request's body: its address and its headers."""
+"""Maximum size of a request's URL and headers."""
 
 HEAD_S = 30.0
-"""So long may that take; anybody can open connections, and each one that is kept costs."""
+"""Timeout of a request's head; anybody can open connections, and each open one uses memory."""
 
-PRESSED_HEAD_S = 5.0
-"""A head may take this long while many unproven connections are open; so may the next request on one of them."""
+BUSY_HEAD_S = 5.0
+"""Timeout of a head, and of the next request, on an unproven connection while many of them are open."""
 
 BODY_S = 75.0
-"""So long may the rest of a request take, also of one that is answered before it is whole; `bodies` waits for less."""
+"""Timeout of the rest of a request, also if it is answered early; `request_body` has a shorter one."""
 
 _TOO_LONG = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"
@@ -35,12 +35,12 @@ _TOO_LONG = (
 
 
 class Connection(HttpToolsProtocol):
-    """A connection whose requests have heads of limited size, sent within a limited time."""
+    """uvicorn's connection with limits on size and time of request heads."""
 
     _head_bytes = 0
-    _came_bytes = 0
+    _received_bytes = 0
     _is_in_head = True
-    _deadline: asyncio.TimerHandle | None = None
+    _timeout: asyncio.TimerHandle | None = None
     _is_proven = False
     peer = ""
 
@@ -49,50 +49,50 @@ class Connection(HttpToolsProtocol):
         self._limits = limits
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Count the connection, and begin to wait for a request."""
+        """Count the connection and start the head timeout."""
         super().connection_made(transport)
         self.peer = self.client[0] if self.client else ""
-        self._wait_at_most(self._head_s())
+        self._start_timeout(self._head_timeout_s())
         self._limits.add(self)
 
     def is_idle(self) -> bool:
-        """Return whether no request is being answered on this connection."""
+        """Return True if no request is in progress."""
         return self.cycle is None or self.cycle.response_complete
 
     def drop(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Takes in what came, unless it is more than a head may be."""
+        """Parse received bytes and refuse a head above the limit."""
         if self._is_in_head:
-            self._wait_at_most(self._head_s())
-        self._came_bytes = len(data)
+            self._start_timeout(self._head_timeout_s())
+        self._received_bytes = len(data)
         super().data_received(data)
         if self.transport.is_closing():
             return
         if not self._is_in_head:
-            self._wait_at_most(BODY_S)
+            self._start_timeout(BODY_S)
         else:
             self._head_bytes += len(data)
             if self._head_bytes > HEAD_MAX_BYTES:
                 self._refuse_head()
 
     def on_message_begin(self) -> None:
-        """Begins to wait for the end of a head, the first bytes of which may have come with the request before."""
+        """Start the head timeout; the first bytes may have arrived with the previous request."""
         super().on_message_begin()
         self.scope[PROVE] = self._prove  # type: ignore[literal-required]
-        self._wait_at_most(self._head_s())
+        self._start_timeout(self._head_timeout_s())
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Take a header of the head; one that follows a body in chunks comes too late to mean anything."""
+        """Store a header; ignore trailers after a chunked body."""
         if self._is_in_head:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """Notes that the head is whole."""
+        """Stop the head timeout and check the head."""
         self._is_in_head = False
-        self._forget_deadline()
+        self._cancel_timeout()
         if len(self.url) + sum([len(name) + len(value) for name, value in self.headers]) > HEAD_MAX_BYTES:
             self._refuse_head()
             raise ValueError("the head is too long, though it came at once")
@@ -101,48 +101,48 @@ class Connection(HttpToolsProtocol):
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
-        """Notes that what comes now is the head of another request."""
+        """Prepare for the head of the next request."""
         self._is_in_head = True
-        self._head_bytes = -self._came_bytes  # what came with the end of this one is not of the next one's head
-        self._forget_deadline()
+        self._head_bytes = -self._received_bytes  # these bytes belong to this request, not to the next one's head
+        self._cancel_timeout()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, not for long on an unproven connection while many of them are open."""
-        pressed = not self._is_proven and self._limits.is_pressed()
-        self.timeout_keep_alive = PRESSED_HEAD_S if pressed else self.config.timeout_keep_alive  # type: ignore[assignment]
+        """Wait for the next request, briefly on an unproven connection while many of them are open."""
+        busy = not self._is_proven and self._limits.is_half_full()
+        self.timeout_keep_alive = BUSY_HEAD_S if busy else self.config.timeout_keep_alive  # type: ignore[assignment]
         super().on_response_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Waits for nothing more."""
+        """Remove the connection and cancel its timeout."""
         self._limits.remove(self)
-        self._forget_deadline()
+        self._cancel_timeout()
         super().connection_lost(exc)
 
     def _prove(self) -> None:
         self._is_proven = True
         self._limits.prove(self)
 
-    def _head_s(self) -> float:
-        return min(HEAD_S, PRESSED_HEAD_S) if self._limits.is_pressed() else HEAD_S
+    def _head_timeout_s(self) -> float:
+        return min(HEAD_S, BUSY_HEAD_S) if self._limits.is_half_full() else HEAD_S
 
     def _refuse_head(self) -> None:
         self.transport.write(_TOO_LONG)
         self.transport.close()
 
-    def _wait_at_most(self, seconds: float) -> None:
-        """Closes the connection then, unless what it waits for comes, or it waits already."""
-        if self._deadline is None:
-            self._deadline = self.loop.call_later(seconds, self.transport.close)
+    def _start_timeout(self, seconds: float) -> None:
+        """Start a timeout that closes the connection, unless one is running."""
+        if self._timeout is None:
+            self._timeout = self.loop.call_later(seconds, self.transport.close)
 
-    def _forget_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+    def _cancel_timeout(self) -> None:
+        if self._timeout is not None:
+            self._timeout.cancel()
+            self._timeout = None
 
 
 class TlsConnection(asyncio.Protocol):
-    """A connection before its TLS handshake, counted from the moment it is accepted: the handshake may never come."""
+    """A connection before its TLS handshake, counted from accept on because the handshake may never arrive."""
 
     peer = ""
 
@@ -153,7 +153,7 @@ class TlsConnection(asyncio.Protocol):
         self._connection = Connection(limits=limits, server_state=server_state, **given)
         self._transport: Any = None
         self._handshake: asyncio.Task[None] | None = None
-        self._early = b""
+        self._buffer = b""
         self._is_lost = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -162,48 +162,48 @@ class TlsConnection(asyncio.Protocol):
         self.peer = (transport.get_extra_info("peername") or [""])[0]
         self._transport.pause_reading()  # the first bytes are the handshake's
         self._open.add(self)
-        self._handshake = asyncio.get_running_loop().create_task(self._shake_hands())
+        self._handshake = asyncio.get_running_loop().create_task(self._run_handshake())
         self._limits.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Keep what comes with the end of the handshake."""
-        self._early += data
+        """Buffer bytes that arrive with the end of the handshake."""
+        self._buffer += data
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget a connection that ended before its handshake did."""
+        """Remove a connection that ended during its handshake."""
         self._is_lost = True
-        self._forget()
+        self._remove()
 
     def is_idle(self) -> bool:
         """Return that no request is being answered."""
         return True
 
     def drop(self) -> None:
-        """Close the connection at once."""
+        """Close the connection immediately."""
         self._is_lost = True
-        self._forget()
+        self._remove()
         self._transport.abort()
 
     shutdown = drop
 
-    async def _shake_hands(self) -> None:
+    async def _run_handshake(self) -> None:
         loop = asyncio.get_running_loop()
-        seconds = PRESSED_HEAD_S if self._limits.is_pressed() else HEAD_S
+        seconds = BUSY_HEAD_S if self._limits.is_half_full() else HEAD_S
         try:
-            made = await loop.start_tls(
+            tls_transport = await loop.start_tls(
                 self._transport, self, self._context, server_side=True, ssl_handshake_timeout=seconds
             )
         except OSError:
-            made = None
-        self._forget()
-        if made is None or self._is_lost or made.is_closing():
+            tls_transport = None
+        self._remove()
+        if tls_transport is None or self._is_lost or tls_transport.is_closing():
             self._transport.abort()
             return
-        made.set_protocol(self._connection)
-        self._connection.connection_made(made)
-        if self._early:
-            self._connection.data_received(self._early)
+        tls_transport.set_protocol(self._connection)
+        self._connection.connection_made(tls_transport)
+        if self._buffer:
+            self._connection.data_received(self._buffer)
 
-    def _forget(self) -> None:
+    def _remove(self) -> None:
         self._open.discard(self)
         self._limits.remove(self)

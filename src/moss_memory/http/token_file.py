@@ -1,4 +1,4 @@
-"""The file with the token that programs show: made once, for its owner alone."""
+"""The file with the bearer token: created once, readable only by its owner."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from moss_memory.storage.files.private_files import make_private_folder
 
 FILE = "token"
 _BYTES = 32
-_LEAST_CHARS = 43
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_MIN_CHARS = 43
+_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 def token_path(home: str) -> str:
-    """Where the token of a store stands."""
+    """Return the path of a store's token file."""
     return os.path.join(home, FILE)
 
 
 def token_of(home: str) -> str:
-    """The token of the store in `home`, 256 bits, made when there is none; one that others may read is refused."""
+    """Return the 256-bit token of the store in `home`, creating it if missing; refuse a file that others can read."""
     path = token_path(home)
     try:
         if not os.path.lexists(path):
-            _make(home, path)
+            _create(home, path)
         return _read(path)
     except OSError as error:
         raise invalid_request(
@@ -34,11 +34,11 @@ def token_of(home: str) -> str:
         ) from None
 
 
-def _make(home: str, path: str) -> None:
-    """Makes the file whole or not at all; of two servers that start at once the first one's token stays."""
+def _create(home: str, path: str) -> None:
+    """Create the file atomically; if two servers start together the first one's token stays."""
     make_private_folder(home)
     temporary = f"{path}.{os.urandom(8).hex()}.tmp"
-    fd = os.open(temporary, _MAKE, 0o600)
+    fd = os.open(temporary, _CREATE_FLAGS, 0o600)
     try:
         os.fchmod(fd, 0o600)
         os.write(fd, secrets.token_urlsafe(_BYTES).encode() + b"\n")
@@ -52,7 +52,7 @@ def _make(home: str, path: str) -> None:
 
 
 def _read(path: str) -> str:
-    fd = os.open(path, _READ)
+    fd = os.open(path, _READ_FLAGS)
     try:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
@@ -65,6 +65,6 @@ def _read(path: str) -> str:
         token = os.read(fd, 1000).decode("ascii", "replace").strip()
     finally:
         os.close(fd)
-    if len(token) < _LEAST_CHARS or not token.isascii() or not token.isprintable() or " " in token:
+    if len(token) < _MIN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
         raise MossError("INVALID_REQUEST", f"{path} holds no token of 256 bits; remove it, and a new one is made")
     return token

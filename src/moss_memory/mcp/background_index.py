@@ -1,7 +1,7 @@
-"""Prepares what is stored for search by meaning while a server has nothing else to do.
+"""Background indexing of stored text for vector search while the server is idle.
 
-It begins with the first search by meaning, for only then is a model in memory: a server that never searches so stays
-small. It works in steps of a few texts and rests as long as calls come in.
+It starts with the first vector search, because only then is the model in memory: a server without such searches stays
+small. It runs in steps of a few texts and pauses while calls arrive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 IDLE_S = 0.5
-"""How long no call must have come before a step begins."""
+"""Seconds without a call before a step starts."""
 
 STEP = 4
 RETRY_S = 5.0
@@ -37,7 +37,7 @@ class Indexing:
         self._last_call_s = 0.0
 
     def begin(self, found: dict[str, Any]) -> None:
-        """Starts the work after a search by meaning, if it has not begun; without a model there is none to do."""
+        """Start the thread after a vector search, unless it runs already or the model is missing."""
         if self._changed is None and not self._stopping and "degraded" not in found:
             import threading
 
@@ -46,7 +46,7 @@ class Indexing:
         self.note_call()
 
     def note_call(self) -> None:
-        """A call came or went: rest a moment, then look whether there is something to do."""
+        """Restart the idle timer and schedule a step after it."""
         if self._changed is None:
             return
         self._last_call_s = time.monotonic()
@@ -56,7 +56,7 @@ class Indexing:
                 self._changed.notify_all()
 
     def stop(self, within_s: float) -> bool:
-        """Ends the work; says whether it came to rest in time."""
+        """Stop the thread; return False if it is still running after `within_s`."""
         self._stopping = True
         if self._changed is None:
             return True
@@ -84,7 +84,7 @@ class Indexing:
         return max(0.0, self._last_call_s + IDLE_S - time.monotonic())
 
     def _step(self) -> float:
-        """A few texts; and how long to rest before the next step."""
+        """Index a few texts and return the seconds to pause before the next step."""
         try:
             done = self._store().index(most=STEP, wait=False, cancelled=self._is_interrupted)
             self._wanted = self._wanted or done["pending"] > 0

@@ -1,12 +1,12 @@
-"""What an argument of a prompt or an address may be: workspaces, names, branches, tags, from the store."""
+"""Completion of arguments of prompts and resource templates: workspaces, names, branches, tags."""
 
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request
 
 from .messages import encode
-from .prompts import offered as offered_prompts
-from .resources import KINDS, offered
+from .prompts import enabled as enabled_prompts
+from .resources import KINDS, enabled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .resources import CallContext
     from .tool_list import ToolList
 
-MOST = 100
-"""How many values are shown, as the protocol allows."""
+MAX_VALUES = 100
+"""Maximum number of values in an answer, as in the protocol."""
 
 
-def complete(call: CallContext, offer: ToolList, params: dict[str, Any]) -> str:
-    """The values that an argument may have, as `completion/complete` shows them."""
-    about, names = _about(offer, params.get("ref"))
+def complete(call: CallContext, tools: ToolList, params: dict[str, Any]) -> str:
+    """Return the result fields of `completion/complete`."""
+    kind_name, names = _resolve_ref(tools, params.get("ref"))
     argument = params.get("argument")
     name = argument.get("name") if isinstance(argument, dict) else None
     typed = argument.get("value") if isinstance(argument, dict) else None
@@ -33,68 +33,76 @@ def complete(call: CallContext, offer: ToolList, params: dict[str, Any]) -> str:
     context = params.get("context")
     chosen = context.get("arguments") if isinstance(context, dict) else None
     workspace = chosen.get("workspace") if isinstance(chosen, dict) else None
-    place = workspace if isinstance(workspace, str) and workspace else offer.workspace
-    before, typed = _last_of(typed) if name == "tags" else ("", typed)
+    workspace = workspace if isinstance(workspace, str) and workspace else tools.workspace
+    before, typed = _split_tags(typed) if name == "tags" else ("", typed)
     try:
-        found = _values(call, about, name)(place)
+        found = _values_of(call, kind_name, name)(workspace)
     except MossError as error:
         if error.code not in ("INVALID_REQUEST", "NOT_FOUND", "VALIDATION_ERROR"):
             raise
-        found = []  # there is no such workspace, so nothing is in it
-    fitting = [before + value for value in dict.fromkeys(found) if value.lower().startswith(typed.lower())]
-    shown = {"values": fitting[:MOST], "total": len(fitting), "hasMore": len(fitting) > MOST}
-    return f'"completion":{encode(shown)}'
+        found = []  # an unknown workspace has no values
+    matches = [before + value for value in dict.fromkeys(found) if value.lower().startswith(typed.lower())]
+    result = {"values": matches[:MAX_VALUES], "total": len(matches), "hasMore": len(matches) > MAX_VALUES}
+    return f'"completion":{encode(result)}'
 
 
-def _about(offer: ToolList, ref: Any) -> tuple[str, list[str]]:
-    """Of which kind of things the names are, and which arguments there are."""
+def _resolve_ref(tools: ToolList, ref: Any) -> tuple[str, list[str]]:
+    """Return the kind of the completed names and the arguments of the prompt or template."""
     kind = ref.get("type") if isinstance(ref, dict) else None
     if kind == "ref/prompt":
-        for prompt in offered_prompts(offer):
+        for prompt in enabled_prompts(tools):
             if prompt.name == ref.get("name"):
                 return "capsule", [name for name, _ in prompt.arguments]
     elif kind == "ref/resource":
-        for one in offered(offer):
+        for one in enabled(tools):
             if one.template == ref.get("uri"):
                 return one.name, list(one.fields)
     raise invalid_request("`ref` names no prompt and no template of an address", path="ref")
 
 
-def _values(call: CallContext, about: str, name: str) -> Callable[[str], list[str]]:
-    """How the values of an argument are found in a workspace."""
+def _values_of(call: CallContext, kind_name: str, name: str) -> Callable[[str], list[str]]:
+    """Return the function that lists an argument's values in a workspace."""
     if name == "workspace":
         return lambda _: _workspaces(call)
     if name == "tags":
-        return lambda place: _tags(call, place)
+        return lambda workspace: _tags(call, workspace)
     if name == "branch":
-        return lambda place: [row["name"] for row in call("branchmind_branch_list", workspace=place)["branches"]]
+        return lambda workspace: [
+            row["name"] for row in call("branchmind_branch_list", workspace=workspace)["branches"]
+        ]
     if name == "target":
-        return lambda place: [row["id"] for row in call("tasks_list", workspace=place, limit=MOST)["items"]]
+        return lambda workspace: [
+            row["id"] for row in call("tasks_list", workspace=workspace, limit=MAX_VALUES)["items"]
+        ]
     if name == "id":
-        return lambda place: [row["id"] for row in call("retrieve_records", workspace=place, limit=MOST)["records"]]
-    tool = "artifact_list" if about == KINDS["artifact"].name else "capsule_inventory"
-    return lambda place: [row["name"] for row in call(tool, limit=MOST, **_in(place))["items"] if row.get("name")]
+        return lambda workspace: [
+            row["id"] for row in call("retrieve_records", workspace=workspace, limit=MAX_VALUES)["records"]
+        ]
+    tool = "artifact_list" if kind_name == KINDS["artifact"].name else "capsule_inventory"
+    return lambda workspace: [
+        row["name"] for row in call(tool, limit=MAX_VALUES, **_workspace_filter(workspace))["items"] if row.get("name")
+    ]
 
 
 def _workspaces(call: CallContext) -> list[str]:
-    return [row["workspace"] for row in call("moss_workspaces", limit=MOST)["workspaces"]]
+    return [row["workspace"] for row in call("moss_workspaces", limit=MAX_VALUES)["workspaces"]]
 
 
-def _tags(call: CallContext, place: str) -> list[str]:
-    """The tags of the capsules that changed last, most used first."""
-    pluralize: dict[str, int] = {}
-    for row in call("capsule_inventory", limit=MOST, **_in(place))["items"]:
+def _tags(call: CallContext, workspace: str) -> list[str]:
+    """Return the tags of the most recently changed capsules, most used first."""
+    counts: dict[str, int] = {}
+    for row in call("capsule_inventory", limit=MAX_VALUES, **_workspace_filter(workspace))["items"]:
         for tag in row.get("tags") or ():
-            pluralize[tag] = pluralize.get(tag, 0) + 1
-    return sorted(pluralize, key=lambda tag: (-pluralize[tag], tag))
+            counts[tag] = counts.get(tag, 0) + 1
+    return sorted(counts, key=lambda tag: (-counts[tag], tag))
 
 
-def _in(place: str) -> dict[str, str]:
-    return {"workspace": place} if place else {}
+def _workspace_filter(workspace: str) -> dict[str, str]:
+    return {"workspace": workspace} if workspace else {}
 
 
-def _last_of(typed: str) -> tuple[str, str]:
-    """What of a list is finished, and the tag that is being typed."""
+def _split_tags(typed: str) -> tuple[str, str]:
+    """Split a list of tags into the complete part and the tag being typed."""
     before, comma, last = typed.rpartition(",")
     rest = last.lstrip()
     return before + comma + last[: len(last) - len(rest)], rest

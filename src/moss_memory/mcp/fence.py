@@ -1,4 +1,4 @@
-"""The fence around stored text that goes to a model as plain text: what is inside is data and cannot end the fence."""
+"""A fence around stored text that a model reads as plain text: the fenced text is data and cannot close the fence."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MORE = "\u2026"
 
 
 class Fence:
-    """Two lines with a random number that no stored text can know, and the rule for what stands between them."""
+    """Two lines with a random number, which stored text cannot contain, and the rule for the text between them."""
 
     __slots__ = ("_boundary", "rule")
 
@@ -45,7 +45,7 @@ def quoted(text: str, max_chars: int = _TITLE_MAX_CHARS) -> str:
 
 
 def origin(capsule: dict[str, Any]) -> str:
-    """Return when a capsule was saved, and its source as whoever saved it gave it."""
+    """Return the time at which a capsule was saved and its source, if it has one."""
     source = capsule.get("source")
     named = quoted(source, _SOURCE_MAX_CHARS) if source else "unknown"
     return f"saved {_utc(capsule['updated_at'])}, source {named}"

@@ -1,4 +1,4 @@
-"""Runs what is no tool call and still asks the store: prompts, resources, completions."""
+"""Handlers for prompts/*, resources/* and completion/complete."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from .tool_list import ToolList
 
 NOT_FOUND = -32002
-"""What the handshake era says of an address at which nothing is; the stateless one calls it a bad argument."""
+"""Error code for a missing resource in the handshake era; the stateless era uses INVALID_PARAMS."""
 
-_MISTAKES = ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "VALIDATION_ERROR", "NOT_FOUND", "READ_ONLY")
-_STAYS = '"ttlMs":60000,"cacheScope":"private"'
-_CHANGES = '"ttlMs":0,"cacheScope":"private"'
+_CLIENT_ERRORS = ("INVALID_REQUEST", "AMBIGUOUS_ADDRESSING", "VALIDATION_ERROR", "NOT_FOUND", "READ_ONLY")
+_CACHEABLE = '"ttlMs":60000,"cacheScope":"private"'
+_NOT_CACHEABLE = '"ttlMs":0,"cacheScope":"private"'
 
 
 def handle(store_request: StoreRequest, store: Callable[[], Store]) -> bytes:
-    """The answer to an errand, its failure included."""
+    """Return the response to a request, success or failure."""
     request = store_request.request
     try:
         opened = store()
-        fields, kept = _HANDLERS[request.method](
-            opened, calling(opened, store_request.offer), store_request.offer, request.params
+        fields, caching = _HANDLERS[request.method](
+            opened, make_caller(opened, store_request.tools), store_request.tools, request.params
         )
     except MossError as error:
-        if error.code not in _MISTAKES:
+        if error.code not in _CLIENT_ERRORS:
             if error.code == "INTERNAL":
                 log_bug(error.__cause__ or error)
             return failure(request.id, INTERNAL_ERROR, error.message, error.payload())
@@ -45,38 +45,38 @@ def handle(store_request: StoreRequest, store: Callable[[], Store]) -> bytes:
     except Exception as bug:
         log_bug(bug)
         return failure(request.id, INTERNAL_ERROR, "Moss failed in a way it should not; its log on stderr says how")
-    return request.answer(f"{fields},{kept}" if request.stateless and kept else fields)
+    return request.answer(f"{fields},{caching}" if request.stateless and caching else fields)
 
 
-def calling(store: Store, offer: ToolList) -> CallContext:
-    """How tools are called for a connection: with its default workspace."""
-    return lambda tool, **arguments: store.call(tool, arguments, workspace=offer.workspace or None)
+def make_caller(store: Store, tools: ToolList) -> CallContext:
+    """Return a function that calls tools with the connection's default workspace."""
+    return lambda tool, **arguments: store.call(tool, arguments, workspace=tools.workspace or None)
 
 
-def _list_prompts(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    return f'"prompts":{prompts.listed(offer)}', _STAYS
+def _list_prompts(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+    return f'"prompts":{prompts.to_json(tools)}', _CACHEABLE
 
 
-def _get_prompt(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+def _get_prompt(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
     limit = store.config.capsule_max_chars
-    return prompts.get(call, offer, params.get("name"), params.get("arguments"), capsule_max_chars=limit), ""
+    return prompts.get(call, tools, params.get("name"), params.get("arguments"), capsule_max_chars=limit), ""
 
 
-def _list_resources(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    shown, cursor = resources.listed(call, offer, params.get("cursor"))
-    return f'"resources":{shown}' + (f',"nextCursor":{encode(cursor)}' if cursor else ""), _CHANGES
+def _list_resources(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+    page, cursor = resources.list_page(call, tools, params.get("cursor"))
+    return f'"resources":{page}' + (f',"nextCursor":{encode(cursor)}' if cursor else ""), _NOT_CACHEABLE
 
 
-def _list_templates(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    return f'"resourceTemplates":{resources.templates(offer)}', _STAYS
+def _list_templates(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+    return f'"resourceTemplates":{resources.templates(tools)}', _CACHEABLE
 
 
-def _read_resource(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    return f'"contents":{resources.read(call, offer, params.get("uri"))}', _CHANGES
+def _read_resource(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+    return f'"contents":{resources.read(call, tools, params.get("uri"))}', _NOT_CACHEABLE
 
 
-def _complete(store: Store, call: CallContext, offer: ToolList, params: dict[str, Any]) -> tuple[str, str]:
-    return completion.complete(call, offer, params), ""
+def _complete(store: Store, call: CallContext, tools: ToolList, params: dict[str, Any]) -> tuple[str, str]:
+    return completion.complete(call, tools, params), ""
 
 
 _HANDLERS = {

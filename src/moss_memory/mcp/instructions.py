@@ -1,4 +1,4 @@
-"""What a client tells its model about Moss before the first call: only what this client can do."""
+"""The `instructions` that a client adds to its model's context: only tools that this client can call."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SITUATIONS = (
         "{artifact_store} for typed JSON",
     ),
 )
-"""When, and what to do then; what names a tool that is switched off is left out."""
+"""Situations and their advice; advice that names a disabled tool is left out."""
 
 _CAPSULE = (
     "A capsule is state, not story, at most about 12,000 characters, with six Markdown sections: Objective, Current "
@@ -53,36 +53,42 @@ _ERRORS = "An error has a code, a message and often `recovery`, the best next ca
 _OTHERS = "Other tools: moss_tools finds them by a question, moss_call {tool, arguments} calls them."
 
 
-def instructions(offer: ToolList | None) -> str:
-    """What Moss is for and which tool when; unlisted tools are named as `moss_call` calls them, closed ones not."""
-    lists = "\n".join([line for when, *clauses in _SITUATIONS if (line := _situation(when, clauses, offer))])
-    paragraphs = [_LEAD, lists, _CAPSULE if _told("{capsule_store}", offer) else "", _places(offer), _ERRORS]
-    if offer is not None and offer.is_partial and not offer.closed.has("moss_call"):
+def instructions(tools: ToolList | None) -> str:
+    """Return the purpose of Moss and the tool for each situation; unlisted tools are named with `moss_call`."""
+    lists = "\n".join([line for when, *clauses in _SITUATIONS if (line := _situation(when, clauses, tools))])
+    paragraphs = [
+        _LEAD,
+        lists,
+        _CAPSULE if _fill("{capsule_store}", tools) else "",
+        _workspace_paragraph(tools),
+        _ERRORS,
+    ]
+    if tools is not None and tools.is_partial and not tools.closed.has("moss_call"):
         paragraphs.append(_OTHERS)
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 
 
-def _places(offer: ToolList | None) -> str:
-    """What to know of workspaces: which one is the client's own, where it has one."""
-    if offer is None or not offer.workspace:
+def _workspace_paragraph(tools: ToolList | None) -> str:
+    """Return the paragraph about workspaces, with the client's own if it has one."""
+    if tools is None or not tools.workspace:
         return _WORKSPACES + _BOUNDED
     from .fence import quoted  # only a connection with a workspace needs it
 
-    return _WORKSPACE.format(quoted(offer.workspace, NAME_MAX_CHARS)) + _BOUNDED
+    return _WORKSPACE.format(quoted(tools.workspace, NAME_MAX_CHARS)) + _BOUNDED
 
 
-def _situation(when: str, clauses: list[str], offer: ToolList | None) -> str:
-    told = [said for clause in clauses if (said := _told(clause, offer))]
-    return f"- {when}: {'; '.join(told)}." if told else ""
+def _situation(when: str, clauses: list[str], tools: ToolList | None) -> str:
+    clauses_left = [filled for clause in clauses if (filled := _fill(clause, tools))]
+    return f"- {when}: {'; '.join(clauses_left)}." if clauses_left else ""
 
 
-def _told(clause: str, offer: ToolList | None) -> str | None:
-    """A clause with its tools as the client can call them; none where one of them is switched off."""
+def _fill(clause: str, tools: ToolList | None) -> str | None:
+    """Return a clause with its tools as the client can call them; None if one of them is disabled."""
     before, *parts = clause.split("{")
     for part in parts:
         tool, _, after = part.partition("}")
-        if offer is not None and offer.closed.has(tool):
+        if tools is not None and tools.closed.has(tool):
             return None
-        before += tool if offer is None or offer.reaches(tool) else f"moss_call {tool}"
+        before += tool if tools is None or tools.reaches(tool) else f"moss_call {tool}"
         before += after
     return before

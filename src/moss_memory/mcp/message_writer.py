@@ -1,4 +1,4 @@
-"""Where messages go, and the guard that nothing else goes there."""
+"""The writer of messages to stdout, which keeps all other output away from stdout."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-UNHEARD_S = 1.4
-"""How long an answer is offered to a client that has hung up and does not read."""
+CLOSED_STDIN_TIMEOUT_S = 1.4
+"""Seconds to wait for a client that closed stdin and does not read."""
 
 
 class MessageWriter:
-    """Writes messages, one a line, never mixed; a client that stopped listening is noticed quietly."""
+    """Writer of one message per line, under a lock; a closed stdout is not an error."""
 
     def __init__(self, fd: int, *, stdin: int, on_closed: Callable[[], object]) -> None:
         self._fd = fd
@@ -27,56 +27,56 @@ class MessageWriter:
         self.closed = False
         mode = os.fstat(fd).st_mode
         # A write that blocks would not see the client hang up.
-        self._waits = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
-        if self._waits:
+        self._is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        if self._is_pipe:
             os.set_blocking(fd, False)
 
     def send(self, message: bytes) -> None:
-        """Writes one message, whole, unless nobody listens any more."""
+        """Write one message completely, unless stdout is closed."""
         rest = memoryview(message + b"\n")
         with self._lock:
             while rest and not self.closed:
                 try:
                     rest = rest[os.write(self._fd, rest) :]
                 except BlockingIOError:
-                    if not self._writable():
+                    if not self._wait_writable():
                         self._close()
                 except OSError:
                     self._close()
 
     def release(self) -> None:
-        """Leaves stdout as it was found, for whoever shares it."""
-        if self._waits:
+        """Restore the blocking mode of stdout for other processes that share it."""
+        if self._is_pipe:
             os.set_blocking(self._fd, True)
 
     def _close(self) -> None:
         self.closed = True
         self._on_closed()
 
-    def _writable(self) -> bool:
-        """Waits until the client reads; false when it hung up and still does not."""
+    def _wait_writable(self) -> bool:
+        """Wait until the client reads; return False if it closed stdin and does not read."""
         poll = select.poll()
         poll.register(self._fd, select.POLLOUT)
         poll.register(self._stdin, 0)
         if self._fd in dict(poll.poll()):
             return True
         poll.unregister(self._stdin)
-        return bool(poll.poll(UNHEARD_S * 1000))
+        return bool(poll.poll(CLOSED_STDIN_TIMEOUT_S * 1000))
 
 
 def private_stdout() -> int:
-    """A descriptor of stdout that only messages use; what anything else prints there goes to stderr."""
+    """Return a duplicate of stdout for messages and redirect all other output to stderr."""
     fd = os.dup(1)
     try:
         os.dup2(2, 1)
     except OSError:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
     return fd
 
 
 def is_open(fd: int) -> bool:
-    """Whether the process was started with this descriptor."""
+    """Return True if the descriptor is open."""
     try:
         os.fstat(fd)
     except OSError:
@@ -85,7 +85,7 @@ def is_open(fd: int) -> bool:
 
 
 def say(text: str) -> None:
-    """Tells the person who runs the server, if anybody reads stderr."""
+    """Write a line for the operator to stderr, if stderr is open."""
     try:
         sys.stderr.write(f"moss: {text}\n".encode("ascii", "backslashreplace").decode())
         sys.stderr.flush()

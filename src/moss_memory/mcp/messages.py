@@ -1,4 +1,4 @@
-"""JSON-RPC on single lines: a line is read whatever was sent, and an answer is written."""
+"""JSON-RPC on single lines: parsing of any input, encoding of answers."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ MAX_DEPTH = 67
 """Levels of nesting in a message: 64 in one argument of a tool, below message, params and arguments."""
 
 NO_ID = "null"
-_ADDRESS = {1: ("id", "method"), 2: ("name",)}
-"""What tells whose message it is, by its depth: in the message, and in its params."""
+_ADDRESS_KEYS = {1: ("id", "method"), 2: ("name",)}
+"""Keys by which an unparsable message is answered, by depth: of the message and of its params."""
 
 _TOO_MANY_DIGITS = 1 << 64
 _INT64 = 1 << 63
@@ -37,13 +37,13 @@ _decode = json.JSONDecoder().decode
 
 
 def visible(text: str) -> bytes:
-    """Return a JSON text in UTF-8, its invisible characters as escapes; it means the same."""
+    """Return a JSON text in UTF-8 with invisible characters as escapes."""
     data = to_bytes(text)
     return to_bytes(escape_json(text)) if has_invisible(text, data) else data
 
 
 def quoted(data: bytes) -> bytes:
-    """A JSON text as a JSON string; it has no control characters left, so this is half the work of `encode`."""
+    """Return a JSON text as a JSON string; it has no control characters, so this is twice as fast as `encode`."""
     return b'"%b"' % data.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
 
 
@@ -61,11 +61,11 @@ class InvalidMessage:
         self.method = method
         self.tool = tool
         self.stateless = False
-        """Whether it came in the era in which answers are stamped."""
+        """True if its answer needs the stamp of the stateless era."""
 
 
 def read(line: bytes) -> Any:
-    """What a line says: a message, a list of messages, or the `InvalidMessage` of what is neither."""
+    """Parse a line into a message, a list of messages or an `InvalidMessage`."""
     try:
         text = line.decode()
     except UnicodeDecodeError:
@@ -80,7 +80,7 @@ def read(line: bytes) -> Any:
         # Python refuses to convert integers of thousands of digits; they stay readable as out of range.
         message = json.loads(text, parse_int=_any_integer)
     if line.count(b"{") + line.count(b"[") > MAX_DEPTH:
-        return _without_the_deep(message)
+        return _refuse_deep_parts(message)
     return message
 
 
@@ -88,8 +88,7 @@ def _any_integer(digits: str) -> int:
     return int(digits) if len(digits) < 4000 else _TOO_MANY_DIGITS
 
 
-def _without_the_deep(message: Any) -> Any:
-    """The message, or messages, with those that are nested too deeply turned into refusals."""
+def _refuse_deep_parts(message: Any) -> Any:
     if isinstance(message, list):
         return [_refuse_deep(part) for part in message]
     return _refuse_deep(message)
@@ -126,7 +125,7 @@ def _deeper_than(limit: int, value: object) -> bool:
 
 
 def _salvage(text: str) -> InvalidMessage:
-    """The refusal of a message too deep for the parser, addressed by the `id` at its top level and the tool's name."""
+    """Return the refusal of a message too deep for the parser, with its top-level `id` and the tool's name."""
     import re  # only a hostile line needs it
 
     found: dict[str, object] = {}
@@ -139,7 +138,7 @@ def _salvage(text: str) -> InvalidMessage:
             depth -= len(token[0])
         elif depth in (1, 2) and token[1] is not None:
             key = token[0][1 : token[0].rindex('"')]
-            if key in _ADDRESS[depth] and text[token.end() : token.end() + 1] not in ("{", "["):
+            if key in _ADDRESS_KEYS[depth] and text[token.end() : token.end() + 1] not in ("{", "["):
                 found[key] = _scalar_at(text, token.end())
                 if len(found) == 3:
                     break
@@ -157,12 +156,12 @@ def _scalar_at(text: str, position: int) -> object:
 
 
 def usable_id(id: object) -> bool:
-    """Whether a request's id is one that can be echoed: a string or an integer."""
+    """Return True if an id can be echoed: a string or an integer."""
     return type(id) is str or (type(id) is int and id is not _TOO_MANY_DIGITS)
 
 
 def find_invalid(value: object) -> str | None:
-    """What in a value does not survive a round trip through JSON, or none."""
+    """Return a description of the first value that does not survive a round trip through JSON; None if all do."""
     if isinstance(value, str):
         if "\0" in value:
             return "a NUL character"
@@ -174,11 +173,11 @@ def find_invalid(value: object) -> str | None:
     if isinstance(value, float):
         return None if value - value == 0 else "a number that is not finite"
     if isinstance(value, dict):
-        return _first_oddity(value) or _first_oddity(value.values())
-    return _first_oddity(value) if isinstance(value, list) else None
+        return _find_first_invalid(value) or _find_first_invalid(value.values())
+    return _find_first_invalid(value) if isinstance(value, list) else None
 
 
-def _first_oddity(values: Iterable[object]) -> str | None:
+def _find_first_invalid(values: Iterable[object]) -> str | None:
     for value in values:
         found = find_invalid(value)
         if found:
@@ -187,38 +186,38 @@ def _first_oddity(values: Iterable[object]) -> str | None:
 
 
 def sanitize(text: str) -> str:
-    """The text with halves of surrogate pairs replaced, short enough to be shown in an error."""
+    """Replace halves of surrogate pairs in a text."""
     return text.encode("utf-8", "replace").decode()
 
 
 def id_text(id: object) -> str:
-    """An id as it goes into an answer, in ASCII so that any string comes back as it was sent."""
+    """Return an id as ASCII JSON, so that any string is echoed exactly."""
     return str(id) if type(id) is int else json.dumps(id)
 
 
 def success(id: str, result: str) -> bytes:
-    """The answer that carries a result, both given as JSON."""
+    """Return a response with a result; both arguments are JSON."""
     return to_bytes(f'{{"jsonrpc":"2.0","id":{id},"result":{result}}}')
 
 
 class Failure(bytes):
-    """An answer that carries a JSON-RPC error, and its code for those who must know it."""
+    """A response with a JSON-RPC error, and its code."""
 
     code = 0
 
 
 def failure(id: str, code: int, message: str, data: object = None) -> Failure:
-    """The answer that carries a JSON-RPC error."""
+    """Return a response with a JSON-RPC error."""
     error: dict[str, object] = {"code": code, "message": escape_text(message)}
     if data is not None:
         error["data"] = data
-    made = Failure(to_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
-    made.code = code
-    return made
+    response = Failure(to_bytes(f'{{"jsonrpc":"2.0","id":{id},"error":{encode(error)}}}'))
+    response.code = code
+    return response
 
 
 def notification(method: str, params: dict[str, object]) -> bytes:
-    """A message that asks for no answer."""
+    """Return a JSON-RPC notification."""
     return to_bytes(f'{{"jsonrpc":"2.0","method":"{method}","params":{encode(params)}}}')
 
 
@@ -227,5 +226,5 @@ def to_bytes(text: str) -> bytes:
     try:
         return text.encode()
     except UnicodeEncodeError:
-        # Half of a surrogate pair is written as the JSON escape that it came from.
+        # Half of a surrogate pair is written as the JSON escape of the input.
         return text.encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""MCP without I/O: a message comes in; an answer, a tool call to run, or nothing comes out.
+"""MCP without I/O: a message becomes an answer, a tool call to run, or None.
 
 Two eras share a connection. A request whose `_meta` names a protocol version belongs to the stateless
 one (2026-07-28); every other request belongs to the handshake one, also before `initialize`.
@@ -49,7 +49,7 @@ STORE_METHODS = (
     "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
     "completion/complete",
 )  # fmt: skip
-"""Requests that are no tool calls and still ask the store."""
+"""Requests that are not tool calls but read the store."""
 
 SERVER_INFO = {"name": "moss", "title": "Moss", "version": __version__}
 CAPABILITIES: dict[str, Any] = {
@@ -59,23 +59,31 @@ CAPABILITIES: dict[str, Any] = {
     "completions": {},
 }
 
-_STAMP = f'"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{encode(SERVER_INFO)}}}'
-_CACHE = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
+_STATELESS_FIELDS = f'"resultType":"complete","_meta":{{"io.modelcontextprotocol/serverInfo":{encode(SERVER_INFO)}}}'
+_CACHE_FIELDS = f'"ttlMs":{LIST_TTL_MS},"cacheScope":"private"'
 
 
 class ToolCall:
-    """A tool call on its way: what is asked, how it is answered, and whether anybody still waits."""
+    """A tool call with its response format and its cancellation flag."""
 
     __slots__ = (
-        "arguments", "cancelled", "id", "idempotency_key", "key", "offer", "operation", "progress_token", "stateless",
+        "arguments",
+        "cancelled",
+        "id",
+        "idempotency_key",
+        "key",
+        "operation",
+        "progress_token",
+        "stateless",
         "tool",
+        "tools",
     )  # fmt: skip
 
-    def __init__(self, request: Request, offer: ToolList, operation: Operation, arguments: dict[str, Any]) -> None:
+    def __init__(self, request: Request, tools: ToolList, operation: Operation, arguments: dict[str, Any]) -> None:
         self.key = request.key
         self.id = request.id
         self.stateless = request.stateless
-        self.offer = offer
+        self.tools = tools
         self.operation = operation
         self.tool = operation.name
         self.arguments = arguments
@@ -85,41 +93,41 @@ class ToolCall:
 
 
 class StoreRequest:
-    """A request that is answered from the store though it is no tool call: `errands.py` knows how."""
+    """A request that is not a tool call but reads the store; `handlers.py` runs it."""
 
-    __slots__ = ("offer", "request")
+    __slots__ = ("request", "tools")
 
-    def __init__(self, request: Request, offer: ToolList) -> None:
+    def __init__(self, request: Request, tools: ToolList) -> None:
         self.request = request
-        self.offer = offer
+        self.tools = tools
 
 
 class SubscribeRequest:
-    """A client of the handshake era wants to hear of changes at an address, or no longer."""
+    """A request of the handshake era to subscribe to a resource or to unsubscribe."""
 
-    __slots__ = ("offer", "request", "uri", "wanted")
+    __slots__ = ("request", "tools", "uri", "wanted")
 
-    def __init__(self, request: Request, offer: ToolList, uri: str, *, wanted: bool) -> None:
+    def __init__(self, request: Request, tools: ToolList, uri: str, *, wanted: bool) -> None:
         self.request = request
-        self.offer = offer
+        self.tools = tools
         self.uri = uri
         self.wanted = wanted
 
 
 class Listening:
-    """A client of the stateless era opens a stream on which it hears of changes, until it closes it."""
+    """A request of the stateless era to open a stream of change notifications."""
 
-    __slots__ = ("lists", "offer", "request", "uris")
+    __slots__ = ("lists", "request", "tools", "uris")
 
-    def __init__(self, request: Request, offer: ToolList, uris: list[str], *, lists: bool) -> None:
+    def __init__(self, request: Request, tools: ToolList, uris: list[str], *, lists: bool) -> None:
         self.request = request
-        self.offer = offer
+        self.tools = tools
         self.uris = uris
         self.lists = lists
 
 
 class Cancellation:
-    """The client no longer wants the answer to the request of this id."""
+    """A client's cancellation of the request with this id."""
 
     __slots__ = ("key",)
 
@@ -128,7 +136,7 @@ class Cancellation:
 
 
 class Request:
-    """A request whose envelope is sound."""
+    """A request with a valid envelope."""
 
     __slots__ = ("id", "key", "method", "params", "stateless")
 
@@ -140,18 +148,18 @@ class Request:
         self.stateless = False
 
     def answer(self, fields: str, *, meta: dict[str, object] | None = None) -> bytes:
-        """The successful answer with these fields, stamped as its era wants; `meta` goes beside the stamp."""
+        """Return a success response with these fields and, in the stateless era, the stamp with `meta`."""
         if self.stateless:
-            stamp = _STAMP if meta is None else f"{_STAMP[:-1]},{encode(meta)[1:]}"
+            stamp = _STATELESS_FIELDS if meta is None else f"{_STATELESS_FIELDS[:-1]},{encode(meta)[1:]}"
             fields = f"{fields},{stamp}" if fields else stamp
         return success(self.id, f"{{{fields}}}")
 
 
 class Protocol:
-    """Answers messages; what is offered is looked up only when a message first asks about tools."""
+    """Dispatches messages to methods; the tool list is loaded by the first message about tools."""
 
-    def __init__(self, offer: Callable[[], ToolList]) -> None:
-        self._offer = offer
+    def __init__(self, tools: Callable[[], ToolList]) -> None:
+        self._tools = tools
         self._methods = {
             "tools/call": self._call,
             "ping": _ping,
@@ -165,28 +173,28 @@ class Protocol:
         }
 
     def answer(self, message: Any) -> Outcome:
-        """The answer to one message, the call it asks to run, or none where none is due."""
+        """Return the response to a message, the call to run, or None for a notification."""
         if not isinstance(message, dict):
-            return self._refused(message)
-        request = _request(message)
+            return self._refuse_invalid(message)
+        request = _parse_request(message)
         if not isinstance(request, Request):
             return request
-        odd = _odd_envelope(message, request)
-        if odd:
-            return self._refuse_odd(request, odd)
+        invalid = _find_invalid_envelope(message, request)
+        if invalid:
+            return self._refuse_envelope(request, invalid)
         try:
             return self._methods.get(request.method, _unknown_method)(request)
         except Exception as error:
             if request.method == "tools/call":
                 return tool_failure(request, error)
-            shown = _shown(error)
+            shown = _to_moss_error(error)
             return failure(request.id, INTERNAL_ERROR, shown.message, shown.payload())
 
     def _list(self, request: Request) -> Outcome:
         if request.params.get("cursor") is not None:
             return failure(request.id, INVALID_PARAMS, "Invalid cursor: the tools come in one page")
-        tools = self._offer().listing()
-        return request.answer(f'"tools":{tools},{_CACHE}' if request.stateless else f'"tools":{tools}')
+        tools = self._tools().listing()
+        return request.answer(f'"tools":{tools},{_CACHE_FIELDS}' if request.stateless else f'"tools":{tools}')
 
     def _initialize(self, request: Request) -> bytes:
         version = request.params.get("protocolVersion")
@@ -204,17 +212,17 @@ class Protocol:
         request.stateless = True
         return request.answer(
             f'"supportedVersions":["{STATELESS_VERSION}"],"capabilities":{encode(CAPABILITIES)},'
-            f'"instructions":{self._instructions()},{_CACHE}'
+            f'"instructions":{self._instructions()},{_CACHE_FIELDS}'
         )
 
     def _instructions(self) -> str:
         try:
-            return encode(instructions(self._offer()))
+            return encode(instructions(self._tools()))
         except MossError:
-            return encode(instructions(None))  # the configuration is broken, which the first call is told
+            return encode(instructions(None))  # an invalid configuration is reported by the first call
 
     def _store_request(self, request: Request) -> Outcome:
-        return StoreRequest(request, self._offer())
+        return StoreRequest(request, self._tools())
 
     def _subscribe(self, request: Request) -> Outcome:
         uri = request.params.get("uri")
@@ -222,7 +230,7 @@ class Protocol:
             return _unknown_method(request)
         if not isinstance(uri, str):
             return failure(request.id, INVALID_PARAMS, "Invalid params: uri must be a string")
-        return SubscribeRequest(request, self._offer(), uri, wanted=request.method == "resources/subscribe")
+        return SubscribeRequest(request, self._tools(), uri, wanted=request.method == "resources/subscribe")
 
     def _listen(self, request: Request) -> Outcome:
         wanted = request.params.get("notifications")
@@ -231,18 +239,18 @@ class Protocol:
         uris = wanted.get("resourceSubscriptions") or [] if isinstance(wanted, dict) else None
         if not isinstance(uris, list) or not isinstance(wanted, dict) or not all(isinstance(uri, str) for uri in uris):
             return failure(request.id, INVALID_PARAMS, "Invalid params: notifications must say what to listen to")
-        return Listening(request, self._offer(), uris, lists=wanted.get("resourcesListChanged") is True)
+        return Listening(request, self._tools(), uris, lists=wanted.get("resourcesListChanged") is True)
 
     def _call(self, request: Request) -> Outcome:
         params = request.params
         name = params.get("name")
         if not isinstance(name, str):
             return failure(request.id, INVALID_PARAMS, "Invalid params: name must be a string")
-        offer = self._offer()
-        operation = offer.find(name)
+        tools = self._tools()
+        operation = tools.find(name)
         if operation is None:
             shown = messages.sanitize(name[:100])
-            refusal = offer.refusal(shown)
+            refusal = tools.refusal(shown)
             return failure(request.id, INVALID_PARAMS, f"Unknown tool: {shown}", refusal.payload())
         arguments = params.get("arguments")
         if arguments is None:
@@ -250,8 +258,8 @@ class Protocol:
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
         if operation.forwards:
-            operation, arguments = offer.forwarded(operation, arguments)
-        call = ToolCall(request, offer, operation, arguments)
+            operation, arguments = tools.forwarded(operation, arguments)
+        call = ToolCall(request, tools, operation, arguments)
         meta = params.get("_meta")
         if meta:
             token = meta.get("progressToken")
@@ -259,8 +267,8 @@ class Protocol:
             call.idempotency_key = meta.get("idempotency_key")
         return call
 
-    def _refused(self, message: Any) -> bytes:
-        """The answer to what is no message; a tool call that was too deep fails as a tool call does."""
+    def _refuse_invalid(self, message: Any) -> bytes:
+        """Return the refusal of an invalid message; a tool call that is too deep fails as a tool call."""
         if not isinstance(message, InvalidMessage):
             return failure(NO_ID, INVALID_REQUEST, "Invalid request: a message is a JSON object")
         if not messages.usable_id(message.id):
@@ -272,51 +280,51 @@ class Protocol:
             return _invalid_call(request, self._operation(message.tool), message.message)
         return failure(shown, message.code, message.message)
 
-    def _refuse_odd(self, request: Request, odd: str) -> bytes:
+    def _refuse_envelope(self, request: Request, invalid: str) -> bytes:
         if request.method == "tools/call":
             operation = self._operation(request.params.get("name"))
-            return _invalid_call(request, operation, f"the request contains {odd}; remove it")
-        return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {odd}")
+            return _invalid_call(request, operation, f"the request contains {invalid}; remove it")
+        return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {invalid}")
 
     def _operation(self, tool: object) -> Operation | None:
-        return self._offer().find(tool) if isinstance(tool, str) else None
+        return self._tools().find(tool) if isinstance(tool, str) else None
 
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:
-    """The answer to a tool call: the result as structured content, and the same JSON as text.
+    """Return the response to a tool call: the result as structured content, and the same JSON as text.
 
-    A program decodes exactly what is stored. A model reads the text without decoding it and sees invisible characters
+    A program decodes exactly the stored text. A model reads the text without decoding it and sees invisible characters
     as escapes.
     """
-    if isinstance(call, ToolCall) and call.offer.is_partial:
-        result = filter_next_calls(result, call.operation.answers, call.offer.rewrite_for_client)
+    if isinstance(call, ToolCall) and call.tools.is_partial:
+        result = filter_next_calls(result, call.operation.answers, call.tools.rewrite_for_client)
     try:
         text = messages.visible(result.json if isinstance(result, PreserializedDict) else encode(result))
     except TypeError:
         return tool_failure(call, not_json())
     except ValueError:
-        if "Infinity" not in json.dumps(result):  # a database cannot hold NaN: that would be a bug in Moss
+        if "Infinity" not in json.dumps(result):  # a database cannot contain NaN: that would be a bug in Moss
             raise
         return tool_failure(call, not_json())
-    ending = f'"isError":{"true" if is_error else "false"}{"," + _STAMP if call.stateless else ""}}}}}'
+    ending = f'"isError":{"true" if is_error else "false"}{"," + _STATELESS_FIELDS if call.stateless else ""}}}}}'
     head = f'{{"jsonrpc":"2.0","id":{call.id},"result":{{"content":[{{"type":"text","text":'
     return b"".join((head.encode(), messages.quoted(text), b'}],"structuredContent":', text, b",", ending.encode()))
 
 
 def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
-    """The answer to a tool call that failed; what is not a `MossError` is logged and hidden."""
-    shown = _shown(error)
+    """Return the response to a failed tool call; an error other than `MossError` is logged and hidden."""
+    shown = _to_moss_error(error)
     recovery = shown.recovery
     if recovery is not None and isinstance(call, ToolCall):
-        shown.recovery = call.offer.rewrite_for_client(recovery)
+        shown.recovery = call.tools.rewrite_for_client(recovery)
     return tool_answer(call, shown.payload(), is_error=True)
 
 
-def _shown(error: BaseException) -> MossError:
+def _to_moss_error(error: BaseException) -> MossError:
     if not isinstance(error, MossError):
-        short = descriptor_limit_error(error)
-        if short is not None:
-            return short
+        known = descriptor_limit_error(error)
+        if known is not None:
+            return known
         log_bug(error)
         return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
     if error.code == "INTERNAL":
@@ -325,23 +333,23 @@ def _shown(error: BaseException) -> MossError:
 
 
 class ExceptionLog:
-    """How much is told of a bug: on stdio all of it; a server for many keeps what an exception says to itself."""
+    """Verbosity of logged bugs: stdio logs the exception's text, a server with many clients only its type."""
 
-    tells_what_was_said = True
+    includes_message = True
 
 
 def log_bug(error: BaseException) -> None:
-    """Writes what went wrong inside Moss to stderr, where a client keeps its servers' logs."""
+    """Log a bug in Moss to stderr, which clients store as the server's log."""
     import traceback  # only a bug needs it
 
-    if ExceptionLog.tells_what_was_said:
+    if ExceptionLog.includes_message:
         say("a bug:\n" + "".join(traceback.format_exception(error)))
     else:  # it may be text of the store
         say(f"a bug: {type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}")
 
 
 def _invalid_call(request: Request, operation: Operation | None, message: str) -> bytes:
-    """The answer to a tool call that cannot be decoded, in the codes of the tool's family."""
+    """Return the refusal of a tool call that cannot be decoded, with the error codes of the tool's family."""
     error = MossError("INVALID_REQUEST", message)
     if operation is not None and operation.translate is not None:
         error = operation.translate(error)
@@ -349,19 +357,19 @@ def _invalid_call(request: Request, operation: Operation | None, message: str) -
 
 
 def progress(token: str | int, done: int, total: int | None) -> bytes:
-    """The notification of how far a call has come."""
+    """Return a progress notification."""
     params: dict[str, object] = {"progressToken": token, "progress": done}
     if total is not None:
         params["total"] = total
     return messages.notification("notifications/progress", params)
 
 
-def _request(message: dict[str, Any]) -> Request | Outcome:
-    """The request in a message, the refusal of one that is malformed, or what a notification asks for."""
+def _parse_request(message: dict[str, Any]) -> Request | Outcome:
+    """Return the request in a message, the refusal of a malformed one, or the outcome of a notification."""
     method = message.get("method")
     if "id" not in message:
         if isinstance(method, str):
-            return _notification(method, message.get("params"))
+            return _parse_notification(method, message.get("params"))
         if method is None and ("result" in message or "error" in message):
             return None
         return failure(NO_ID, INVALID_REQUEST, "Invalid request: method must be a string")
@@ -382,11 +390,11 @@ def _request(message: dict[str, Any]) -> Request | Outcome:
         return failure(shown, INVALID_PARAMS, "Invalid params: params must be an object")
     request = Request(key, shown, method, params)
     meta = params.get("_meta")
-    return request if meta is None else _in_its_era(request, meta)
+    return request if meta is None else _mark_era(request, meta)
 
 
-def _in_its_era(request: Request, meta: Any) -> Request | bytes:
-    """The request, marked stateless if its `_meta` names the version it speaks."""
+def _mark_era(request: Request, meta: Any) -> Request | bytes:
+    """Return the request, marked stateless if its `_meta` names a protocol version."""
     if not isinstance(meta, dict):
         return failure(request.id, INVALID_PARAMS, "Invalid params: _meta must be an object")
     if VERSION_KEY not in meta or request.method == "initialize":
@@ -401,7 +409,7 @@ def _in_its_era(request: Request, meta: Any) -> Request | bytes:
     return request
 
 
-def _notification(method: str, params: Any) -> Cancellation | None:
+def _parse_notification(method: str, params: Any) -> Cancellation | None:
     if method == "notifications/cancelled" and isinstance(params, dict):
         key = params.get("requestId")
         if messages.usable_id(key):
@@ -409,12 +417,12 @@ def _notification(method: str, params: Any) -> Cancellation | None:
     return None
 
 
-def _odd_envelope(message: dict[str, Any], request: Request) -> str | None:
-    """What in a message cannot be JSON, a tool's arguments aside: those are for the store to refuse."""
+def _find_invalid_envelope(message: dict[str, Any], request: Request) -> str | None:
+    """Return a description of the first invalid value outside a tool's arguments, which the store checks itself."""
     if len(message) - ("params" in message) > 3:
-        odd = messages.find_invalid([part for name, part in message.items() if name not in ("id", "params")])
-        if odd:
-            return odd
+        invalid = messages.find_invalid([part for name, part in message.items() if name not in ("id", "params")])
+        if invalid:
+            return invalid
     params = request.params
     if request.method != "tools/call":
         return messages.find_invalid(params) if params else None

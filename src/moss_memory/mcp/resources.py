@@ -1,4 +1,4 @@
-"""What of the store has an address: `moss://capsule/shop/auth` and the like, listed and read."""
+"""MCP resources: addresses such as `moss://capsule/shop/auth`, list_page and read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     CallContext = Callable[..., dict[str, Any]]
     Rows = tuple[list[dict[str, Any]], int, bool]
-    """What is shown of a page, how many rows it had, and whether there are more."""
+    """Rows of a page, number of rows fetched, True if more follow."""
 
 SCHEME = "moss://"
 PAGE = 100
@@ -26,7 +26,7 @@ MARKDOWN, JSON = "text/markdown", "application/json"
 
 
 class Kind:
-    """One kind of things that have an address: the tool that reads it, and the words of its address."""
+    """A kind of resource: the tool that reads it, and the variables of its address."""
 
     __slots__ = ("description", "fields", "mime", "name", "tool")
 
@@ -39,11 +39,11 @@ class Kind:
 
     @property
     def template(self) -> str:
-        """The form of its addresses, as RFC 6570 has it."""
+        """Return the RFC 6570 template of its addresses."""
         return f"{SCHEME}{self.name}/{{{self.fields[0]}}}/{{{self.fields[1]}}}"
 
     def uri(self, workspace: str, name: str) -> str:
-        """The address of one of them."""
+        """Return the address of one resource."""
         return f"{SCHEME}{self.name}/{quote(workspace, safe='')}/{quote(name, safe='')}"
 
 
@@ -55,25 +55,25 @@ _ALL = (
     Kind("graph", "branchmind_graph_query", ("workspace", "branch"), JSON, "the graph of a branch of reasoning"),
 )
 KINDS = {kind.name: kind for kind in _ALL}
-"""By the word after the scheme."""
+"""Kinds by the first segment of their address."""
 
 
-def offered(offer: ToolList) -> list[Kind]:
-    """The kinds whose tools the configuration leaves."""
-    return [kind for kind in _ALL if offer.find(kind.tool) is not None]
+def enabled(tools: ToolList) -> list[Kind]:
+    """Return the kinds whose tool is enabled."""
+    return [kind for kind in _ALL if tools.find(kind.tool) is not None]
 
 
-def templates(offer: ToolList) -> str:
-    """The forms of addresses, as `resources/templates/list` shows them."""
+def templates(tools: ToolList) -> str:
+    """Return the templates for `resources/templates/list`."""
     shown = [
         {"uriTemplate": kind.template, "name": kind.name, "description": kind.description, "mimeType": kind.mime}
-        for kind in offered(offer)
+        for kind in enabled(tools)
     ]
     return encode(shown)
 
 
-def parsed(uri: Any) -> tuple[Kind, str, str]:
-    """The kind, the workspace and the name that an address means."""
+def parse_uri(uri: Any) -> tuple[Kind, str, str]:
+    """Parse an address into kind, workspace and name."""
     if not isinstance(uri, str) or not uri.startswith(SCHEME):
         raise invalid_request(f"`uri` must be an address of Moss, such as {SCHEME}capsule/shop/auth", path="uri")
     parts = uri[len(SCHEME) :].split("/")
@@ -83,10 +83,10 @@ def parsed(uri: Any) -> tuple[Kind, str, str]:
     return KINDS[parts[0]], unquote(parts[1]), unquote(parts[2])
 
 
-def read(call: CallContext, offer: ToolList, uri: Any) -> str:
-    """The content at an address, as `resources/read` shows it; invisible characters are escapes."""
-    kind, workspace, name = parsed(uri)
-    if offer.find(kind.tool) is None:
+def read(call: CallContext, tools: ToolList, uri: Any) -> str:
+    """Return the content of a resource for `resources/read`, with invisible characters as escapes."""
+    kind, workspace, name = parse_uri(uri)
+    if tools.find(kind.tool) is None:
         raise MossError("NOT_FOUND", f"nothing is at {uri}; the configuration has closed {kind.name}s")
     text = _text(call, kind, workspace, name)
     text = escape_text(text) if kind.mime == MARKDOWN else escape_json(text)
@@ -108,34 +108,34 @@ def _text(call: CallContext, kind: Kind, workspace: str, name: str) -> str:
     return encode(call(kind.tool, **arguments))
 
 
-def listed(call: CallContext, offer: ToolList, cursor: Any) -> tuple[str, str | None]:
-    """A page of what has an address, each kind newest first, and the cursor of the next page.
+def list_page(call: CallContext, tools: ToolList, cursor: Any) -> tuple[str, str | None]:
+    """Return a page of resources, each kind newest first, and the cursor of the next page.
 
-    Plans, tasks and branches belong to a workspace, so they are listed where the connection has one.
+    Plans, tasks and branches belong to a workspace, so they are listed only if the connection has one.
     """
-    shown, following = _page(call, offer, cursor)
+    shown, following = _page(call, tools, cursor)
     return encode(shown), following
 
 
-def addresses(call: CallContext, offer: ToolList) -> list[str]:
-    """The addresses on the first page of the list."""
-    return [row["uri"] for row in _page(call, offer, None)[0]]
+def addresses(call: CallContext, tools: ToolList) -> list[str]:
+    """Return the addresses on the first page of the list."""
+    return [row["uri"] for row in _page(call, tools, None)[0]]
 
 
-def _page(call: CallContext, offer: ToolList, cursor: Any) -> tuple[list[dict[str, Any]], str | None]:
-    kinds = [kind.name for kind in offered(offer) if kind.name in _LISTS]
-    if not offer.workspace:
+def _page(call: CallContext, tools: ToolList, cursor: Any) -> tuple[list[dict[str, Any]], str | None]:
+    kinds = [kind.name for kind in enabled(tools) if kind.name in _LISTS]
+    if not tools.workspace:
         kinds = [name for name in kinds if name in ("capsule", "artifact")]
-    at, offset = _place(cursor, kinds)
+    at, offset = _parse_cursor(cursor, kinds)
     shown: list[dict[str, Any]] = []
     while at < len(kinds) and len(shown) < PAGE:
-        rows, taken, has_more = _LISTS[kinds[at]](call, offer.workspace, PAGE - len(shown), offset)
+        rows, taken, has_more = _LISTS[kinds[at]](call, tools.workspace, PAGE - len(shown), offset)
         shown += rows
         at, offset = (at, offset + taken) if has_more else (at + 1, 0)
     return shown, f"{kinds[at]}.{offset}" if at < len(kinds) else None
 
 
-def _place(cursor: Any, kinds: list[str]) -> tuple[int, int]:
+def _parse_cursor(cursor: Any, kinds: list[str]) -> tuple[int, int]:
     if cursor is None:
         return 0, 0
     name, _, offset = cursor.partition(".") if isinstance(cursor, str) else ("", "", "")
@@ -146,16 +146,16 @@ def _place(cursor: Any, kinds: list[str]) -> tuple[int, int]:
 
 def _capsules(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     where = {"workspace": workspace} if workspace else {}
-    return _named("capsule", call("capsule_inventory", limit=limit, offset=offset, **where))
+    return _named_rows("capsule", call("capsule_inventory", limit=limit, offset=offset, **where))
 
 
 def _artifacts(call: CallContext, workspace: str, limit: int, offset: int) -> Rows:
     where = {"workspace": workspace} if workspace else {}
-    return _named("artifact", call("artifact_list", limit=limit, offset=offset, **where))
+    return _named_rows("artifact", call("artifact_list", limit=limit, offset=offset, **where))
 
 
-def _named(kind: str, found: dict[str, Any]) -> Rows:
-    """Those of a page that have a name; the others can be fetched by their id alone."""
+def _named_rows(kind: str, found: dict[str, Any]) -> Rows:
+    """Return the rows of a page that have a name; the rest can be fetched only by id."""
     items = found["items"]
     rows = [
         _row(KINDS[kind], row["workspace"], row["name"], title=row.get("title") or row.get("kind"))

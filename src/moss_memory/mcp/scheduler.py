@@ -1,4 +1,4 @@
-"""Runs tool calls: at once where that is quick, else on one worker thread, in the order they were sent."""
+"""The scheduler of tool calls: fast calls run at once, slow ones on one worker thread in the order of arrival."""
 
 from __future__ import annotations
 
@@ -22,31 +22,31 @@ if TYPE_CHECKING:
     Reply = Callable[[bytes | None], None]
 
 READ_TIMEOUT_S = 0.3
-"""How long a quick call waits for those sent before it, so that a script sees its own writes; then a read overtakes
-all of them, a write only searches: nobody waits for a model that reads, or for what grows with a large store."""
+"""A fast call queued behind slow ones runs after 0.3 s: reads may pass any call, writes only searches. Until then it
+waits, so that a script reads its own writes."""
 
 RETRY_S = 0.05
 
 PROGRESS_EVERY_S = 0.1
 
-MOST_WAITING = 64
-"""Calls that wait; a client that sends more has them wait in its pipe."""
+MAX_QUEUED = 64
+"""Maximum length of the queue; further calls stay in the client's pipe."""
 
 
 class Job:
-    """A call that waits for the worker, or is with it."""
+    """A call that is queued or running on the worker."""
 
-    __slots__ = ("call", "deadline_s", "reply", "searches")
+    __slots__ = ("call", "deadline_s", "is_search", "reply")
 
     def __init__(self, call: ToolCall, reply: Reply, *, wait: bool) -> None:
         self.call = call
         self.reply = reply
-        self.searches = is_by_meaning(call) or call.operation.grows
+        self.is_search = is_vector_search(call) or call.operation.grows
         self.deadline_s = None if wait else time.monotonic() + READ_TIMEOUT_S
 
 
 class CallScheduler:
-    """The calls of one connection. Everything but the worker's own work happens on the loop's thread."""
+    """The calls of one connection; every method except the worker's runs on the loop's thread."""
 
     def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
         self._store = store
@@ -58,21 +58,21 @@ class CallScheduler:
         self._indexing = Indexing(store)
 
     def take(self, call: ToolCall, reply: Reply) -> None:
-        """Answers a call, now or later; `reply` gets none if the client cancels it before."""
+        """Run or queue a call; `reply` gets None if the client cancels it."""
         self._indexing.note_call()
         try:
-            answer = self._now_or_later(call, reply)
+            answer = self._run_or_queue(call, reply)
         except Exception as error:
             answer = tool_failure(call, error)
         if answer is not None:
             reply(answer)
 
-    def _now_or_later(self, call: ToolCall, reply: Reply) -> bytes | None:
-        """The answer to a call that is worth waiting for; none when it stands in the queue."""
+    def _run_or_queue(self, call: ToolCall, reply: Reply) -> bytes | None:
+        """Return the response to a fast call; None if the call was queued."""
         try:
-            long = self._takes_long(call)
-            if not long and not self._busy():
-                return self._quickly(call)
+            long = self._is_slow(call)
+            if not long and not self._is_busy():
+                return self._run_now(call)
         except Exception as error:
             if not is_busy(error):
                 raise
@@ -80,28 +80,27 @@ class CallScheduler:
         self._enqueue(Job(call, reply, wait=long))
         return None
 
-    def _quickly(self, call: ToolCall) -> bytes:
-        """The answer to a call that is worth waiting for; one that must wait for others raises instead."""
+    def _run_now(self, call: ToolCall) -> bytes:
+        """Return the response to a fast call; raise if it would block on other writers."""
         result = self._store().call(
             call.tool,
             call.arguments,
             wait=False,
-            workspace=call.offer.workspace,
+            workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
         )
         return tool_answer(call, result)
 
-    def _takes_long(self, call: ToolCall) -> bool:
-        """Whether the loop should not wait for it."""
+    def _is_slow(self, call: ToolCall) -> bool:
         operation = call.operation
         return operation.is_slow(call.arguments) or (operation.grows and self._store().is_large())
 
     def is_full(self) -> bool:
-        """Whether so many calls wait that no more should be read."""
-        return len(self._queue) >= MOST_WAITING
+        """Return True if the queue is full and no more input should be read."""
+        return len(self._queue) >= MAX_QUEUED
 
     def cancel(self, key: object) -> None:
-        """Drops the waiting calls of this id and asks the running one to stop; none of them is answered."""
+        """Drop the queued calls with this id and cancel the running one; none of them is answered."""
         if self._changed is None:
             return
         with self._changed:
@@ -114,41 +113,41 @@ class CallScheduler:
             job.reply(None)
 
     def wait_s(self) -> float | None:
-        """How long the loop may sleep until a waiting call is due to overtake; none means for ever."""
+        """Return the seconds until a queued call is due; None if none is."""
         if not self._queue:
             return None
-        for at_s, _ in self._is_due():
+        for at_s, _ in self._deadlines():
             return max(0.0, at_s - time.monotonic())
         return None
 
     def run_due(self) -> None:
-        """Answers the calls that have waited long enough for those sent before them."""
+        """Run the queued calls that are due."""
         if self._changed is None or not self._queue:
             return
         now = time.monotonic()
-        for at_s, job in self._is_due():
-            if at_s <= now and self._withdraw(job):
-                answer = self._try_write(job) if job.call.operation.mutates else self._outcome(job.call)
+        for at_s, job in self._deadlines():
+            if at_s <= now and self._unqueue(job):
+                answer = self._try_write(job) if job.call.operation.mutates else self._run(job.call)
                 if answer is None:
                     return
                 job.reply(answer)
 
-    def _is_due(self) -> list[tuple[float, Job]]:
-        """The calls that may overtake those before them, and when: any read, but a write only searches."""
+    def _deadlines(self) -> list[tuple[float, Job]]:
+        """Return the calls that may pass earlier ones, with their deadlines: any read, but a write only searches."""
         if self._changed is None:
             return []
         with self._changed:
-            ahead = self._running is not None and not self._running.searches
+            ahead = self._running is not None and not self._running.is_search
             found = []
             for job in self._queue:
                 if job.deadline_s is not None and not (ahead and job.call.operation.mutates):
                     found.append((job.deadline_s, job))
-                elif not job.searches:
+                elif not job.is_search:
                     ahead = True
         return found
 
-    def _withdraw(self, job: Job) -> bool:
-        """Takes a call out of the queue; false when the worker has it already."""
+    def _unqueue(self, job: Job) -> bool:
+        """Remove a call from the queue; return False if the worker has it already."""
         assert self._changed is not None
         with self._changed:
             if job not in self._queue:
@@ -157,10 +156,10 @@ class CallScheduler:
             return True
 
     def _try_write(self, job: Job) -> bytes | None:
-        """The answer to a write; none when others are writing, and then it is the next to be tried again."""
+        """Return the response to a write; None if the lock is busy, and then put it back as the first in the queue."""
         call = job.call
         try:
-            return self._quickly(call)
+            return self._run_now(call)
         except Exception as error:
             if not is_busy(error):
                 return tool_failure(call, error)
@@ -172,11 +171,11 @@ class CallScheduler:
         return None
 
     def finish(self, within_s: float) -> None:
-        """Lets the calls already taken end, for at most so long."""
+        """Wait until all accepted calls are finished, at most `within_s`."""
         if self._changed is None:
             return
         deadline = time.monotonic() + within_s
-        while self._busy() and not self._stopping:
+        while self._is_busy() and not self._stopping:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return
@@ -187,7 +186,7 @@ class CallScheduler:
             self.run_due()
 
     def stop(self, within_s: float) -> bool:
-        """Cancels every call, answering it so; says whether the worker came to rest in time."""
+        """Cancel every call and answer it; return False if the worker is still running after `within_s`."""
         self._stopping = True
         return self._stop_worker(within_s) and self._indexing.stop(within_s)
 
@@ -198,11 +197,11 @@ class CallScheduler:
             dropped = tuple(self._queue)
             self._queue.clear()
         for job in dropped:
-            job.reply(tool_failure(job.call, _stopped(job.call)))
+            job.reply(tool_failure(job.call, _stopped_error(job.call)))
         with self._changed:
             return self._changed.wait_for(lambda: self._running is None, within_s)
 
-    def _busy(self) -> bool:
+    def _is_busy(self) -> bool:
         if self._changed is None:
             return False
         with self._changed:
@@ -221,7 +220,7 @@ class CallScheduler:
 
             changed = threading.Condition()
             threading.Thread(target=self._work, args=(changed,), name="moss-calls", daemon=True).start()
-        except (OSError, RuntimeError) as error:  # the next call that takes long tries again
+        except (OSError, RuntimeError) as error:  # the next slow call retries
             full = MossError("STORAGE_BUSY", "this process can start no thread now; try again in a moment")
             raise descriptor_limit_error(error) or full from error
         return changed
@@ -231,7 +230,7 @@ class CallScheduler:
             with changed:
                 changed.wait_for(lambda: self._queue)
                 job = self._running = self._queue.popleft()
-            answer = self._outcome(job.call)
+            answer = self._run(job.call)
             with changed:
                 cancelled = job.call.cancelled
             job.reply(None if cancelled else answer)
@@ -239,13 +238,11 @@ class CallScheduler:
                 self._running = None
                 changed.notify_all()
 
-    def _outcome(self, call: ToolCall) -> bytes:
-        return outcome_of(
-            call, self._store, send=self._send, is_stopping=lambda: self._stopping, indexing=self._indexing
-        )
+    def _run(self, call: ToolCall) -> bytes:
+        return run_call(call, self._store, send=self._send, is_stopping=lambda: self._stopping, indexing=self._indexing)
 
 
-def outcome_of(
+def run_call(
     call: ToolCall,
     store: Callable[[], Store],
     *,
@@ -253,7 +250,7 @@ def outcome_of(
     is_stopping: Callable[[], bool],
     indexing: Indexing,
 ) -> bytes:
-    """The answer to a call that may take its time; how far it has come is sent where the client asked for it."""
+    """Return the response to a slow call; send progress if the client asked for it."""
     report = None if call.progress_token is None else Progress(call, send)
     try:
         result = store().call(
@@ -261,11 +258,11 @@ def outcome_of(
             call.arguments,
             cancelled=lambda: call.cancelled or is_stopping(),
             progress=report,
-            workspace=call.offer.workspace,
+            workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
         )
         answer = tool_answer(call, result)
-        if is_by_meaning(call):
+        if is_vector_search(call):
             indexing.begin(result)
         if report is not None:
             report.finish()
@@ -275,39 +272,39 @@ def outcome_of(
 
 
 class Progress:
-    """Tells the client how far its call has come: the first step, the last, and ten a second between."""
+    """Progress notifications of a call: the first step, the last, and at most ten a second between."""
 
     def __init__(self, call: ToolCall, send: Callable[[bytes], object]) -> None:
         self._call = call
         self._send = send
         self._last = -1
         self._next_s = 0.0
-        self._held: tuple[int, int | None] | None = None
+        self._unsent: tuple[int, int | None] | None = None
 
     def __call__(self, done: int, total: int | None) -> None:
-        """Takes note of a step; steps that do not rise are not worth telling."""
+        """Record a step; a step that is not higher than the last is ignored."""
         if done <= self._last:
             return
-        self._held = (done, total)
+        self._unsent = (done, total)
         now = time.monotonic()
         if now >= self._next_s:
             self._next_s = now + PROGRESS_EVERY_S
             self.finish()
 
     def finish(self) -> None:
-        """Tells the step that was held back, if any."""
-        if self._held is None or self._call.cancelled or self._call.progress_token is None:
+        """Send the last recorded step, if it was not sent yet."""
+        if self._unsent is None or self._call.cancelled or self._call.progress_token is None:
             return
-        done, total = self._held
-        self._held = None
+        done, total = self._unsent
+        self._unsent = None
         self._last = done
         self._send(progress(self._call.progress_token, done, total))
 
 
-def is_by_meaning(call: ToolCall) -> bool:
-    """Whether a call is a search for which a model may have to read for seconds."""
+def is_vector_search(call: ToolCall) -> bool:
+    """Return True if a call is a vector search, which may run a model for seconds."""
     return call.operation.slow_if is not None and call.operation.is_slow(call.arguments)
 
 
-def _stopped(call: ToolCall) -> MossError:
+def _stopped_error(call: ToolCall) -> MossError:
     return MossError("CANCELLED", f"`{call.tool}` was cancelled because the server stops; nothing was changed")

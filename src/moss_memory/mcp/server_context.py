@@ -1,4 +1,4 @@
-"""What the connections of one server share: the configuration, the tools on offer and the store."""
+"""State shared by the connections of one server: configuration, tool list, store."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ if TYPE_CHECKING:
     from .tool_list import ToolList
 
 
-MOST_OFFERS = 64
-"""How many ways in which connections ask for the tools are remembered; a list of tools for one takes memory."""
+MAX_TOOL_LISTS = 64
+"""Maximum number of cached tool lists, one for each combination of workspace and toolsets."""
 
 
 class ServerContext:
-    """The configuration, the tools on offer and the store, each made once, by the first who needs it.
-
-    Any number of connections and threads may ask at once.
-    """
+    """The configuration, the tool list and the store, each created at first use; thread-safe."""
 
     def __init__(
         self,
@@ -43,8 +40,7 @@ class ServerContext:
         without: Sequence[str] = (),
         demonstration: bool = False,
     ) -> None:
-        """`without` names tools that are not on offer whatever the configuration says; only a `demonstration` opens
-        the folder of one."""
+        """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder."""
         self._home = home
         self._read_only = read_only
         self._without = without
@@ -52,23 +48,23 @@ class ServerContext:
         self._toolsets = toolsets
         self._lock = allocate_lock()
         self._config: Config | None = None
-        self._offer: ToolList | None = None
-        self._offers: dict[tuple[str | None, str | None], ToolList] = {}
+        self._tools: ToolList | None = None
+        self._tool_lists: dict[tuple[str | None, str | None], ToolList] = {}
         self._store: Store | None = None
 
-    def offer(self) -> ToolList:
-        """The tools that the configuration leaves; its warnings go to stderr, once."""
-        if self._offer is not None:
-            return self._offer  # asked for with every message, so without the lock
+    def tools(self) -> ToolList:
+        """Return the enabled tools; write the configuration's warnings to stderr once."""
+        if self._tools is not None:
+            return self._tools  # needed for every message, so without the lock
         with self._lock:
-            return self._made_offer()
+            return self._load_tools()
 
-    def offer_for(self, workspace: str | None, toolsets: str | None) -> ToolList:
-        """The tools as a connection sees them that names its own default workspace, or toolsets with commas between.
+    def tools_for(self, workspace: str | None, toolsets: str | None) -> ToolList:
+        """Return the tool list of a connection with its own default workspace or comma-separated toolsets.
 
-        Names that are none are `INVALID_REQUEST`.
+        Unknown names are refused with `INVALID_REQUEST`.
         """
-        found = self._offers.get((workspace, toolsets))
+        found = self._tool_lists.get((workspace, toolsets))
         if found is None:
             if workspace is not None:
                 norm(workspace)
@@ -76,20 +72,20 @@ class ServerContext:
             if unknown := unknown_toolsets(chosen or ()):
                 known = ", ".join(TOOLSETS)
                 raise invalid_request(f"`toolsets` names {unknown[0][:60]!r}, which does not exist; known: {known}")
-            self.offer()
+            self.tools()
             with self._lock:
                 assert self._config is not None
-                if len(self._offers) >= MOST_OFFERS:
-                    self._offers.clear()
-                found = self._offers[workspace, toolsets] = tool_list_of(self._config, chosen, workspace)
+                if len(self._tool_lists) >= MAX_TOOL_LISTS:
+                    self._tool_lists.clear()
+                found = self._tool_lists[workspace, toolsets] = tool_list_of(self._config, chosen, workspace)
         return found
 
     def store(self) -> Store:
-        """The store, opened for the first call."""
+        """Return the store, opened by the first call."""
         if self._store is not None:
             return self._store
         with self._lock:
-            self._made_offer()
+            self._load_tools()
             assert self._config is not None
             if not self._demonstration:
                 refuse_demonstration(self._config.home)
@@ -98,17 +94,17 @@ class ServerContext:
             return self._store
 
     def close(self) -> None:
-        """Lets go of the store, if it was opened."""
+        """Close the store if it was opened."""
         with self._lock:
             if self._store is not None:
                 self._store.close()
 
-    def _made_offer(self) -> ToolList:
-        if self._offer is None:
+    def _load_tools(self) -> ToolList:
+        if self._tools is None:
             config = load_config(self._home)
             for warning in (*config.warnings, *mistakes_in(config)):
                 say(warning)
             config = config.replace(disabled_tools=[*config.disabled_tools, *self._without])
             self._config = config
-            self._offer = tool_list_of(config, self._toolsets)
-        return self._offer
+            self._tools = tool_list_of(config, self._toolsets)
+        return self._tools

@@ -1,4 +1,4 @@
-"""MCP over stdin and stdout: one message a line, until the client hangs up or a signal asks to stop."""
+"""MCP over stdin and stdout: one message per line, until stdin ends or a signal arrives."""
 
 from __future__ import annotations
 
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 
 READ_BYTES = 65_536
 FINISH_S = 1.4
-"""How long calls may go on after the client hung up; a process is gone within two seconds."""
+"""Time for running calls after stdin ended; the process exits within two seconds."""
 
 STOP_S = 0.2
 FULL_S = 0.05
-"""How often a full queue is looked at, until there is room and the client is read again."""
+"""Poll interval of a full queue, during which stdin is not read."""
 SIGNAL_GONE_S = 1.0
 HANG_UP_GONE_S = 1.75
 
 
 def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> int:
-    """Serves the store in `home` to the client on stdin and stdout; returns the exit code when it is over.
+    """Serve the store in `home` to the client on stdin and stdout and return the exit code.
 
-    `toolsets` slims the list of tools, as the configuration's setting of that name does. An unknown name
-    is fatal: the server says so on stderr and returns 2.
+    `toolsets` shortens the tool list, like the setting of that name. An unknown name is fatal: an error on stderr and
+    exit code 2.
     """
     unknown = unknown_toolsets(toolsets or ())
     if unknown:
@@ -52,18 +52,18 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
     if not is_open(0) or not is_open(1):
         return 0
     context = ServerContext(home, toolsets)
-    code = Server(context.offer, context.store, private_stdout()).run()
+    code = Server(context.tools, context.store, private_stdout()).run()
     context.close()
     return code
 
 
 class Server:
-    """One connection: reads lines, has them answered, and ends."""
+    """One connection: reads lines and dispatches them."""
 
-    def __init__(self, offer: Callable[[], ToolList], store: Callable[[], Store], stdout: int) -> None:
-        self._protocol = Protocol(offer)
+    def __init__(self, tools: Callable[[], ToolList], store: Callable[[], Store], stdout: int) -> None:
+        self._protocol = Protocol(tools)
         self._store = store
-        self._hearing: SubscriptionManager | None = None
+        self._subscriptions: SubscriptionManager | None = None
         self._wake, wake_writer = os.pipe()
         os.set_blocking(wake_writer, False)
         self._wake_writer = wake_writer
@@ -73,32 +73,32 @@ class Server:
         self._stopping = False
 
     def run(self) -> int:
-        """Serves until stdin ends, stdout closes or a signal comes, and then for two seconds at most."""
-        self._heed_signals()
+        """Serve until stdin ends, stdout closes or a signal arrives, then for at most two seconds more."""
+        self._install_signal_handlers()
         self._loop()
         signal.setitimer(signal.ITIMER_REAL, SIGNAL_GONE_S if self._stopping else HANG_UP_GONE_S)
-        if not self._over():
+        if not self._is_over():
             for line in self._lines.end():
-                self._line(line)
+                self._handle_line(line)
             self._calls.finish(FINISH_S)
-        at_rest = self._calls.stop(STOP_S)
+        stopped = self._calls.stop(STOP_S)
         self._output.release()
-        if not at_rest:
+        if not stopped:
             os._exit(0)
         return 0
 
-    def _heed_signals(self) -> None:
+    def _install_signal_handlers(self) -> None:
         signal.set_wakeup_fd(self._wake_writer, warn_on_full_buffer=False)
         signal.signal(signal.SIGTERM, self._stop)
         signal.signal(signal.SIGINT, self._stop)
-        signal.signal(signal.SIGALRM, _leave)
+        signal.signal(signal.SIGALRM, _exit)
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
         signal.setitimer(signal.ITIMER_REAL, SIGNAL_GONE_S)
 
     def _loop(self) -> None:
-        while not self._over():
+        while not self._is_over():
             full = self._calls.is_full()
             watched = (self._wake,) if full else (0, self._wake)
             wait_s = self._wait_s()
@@ -112,24 +112,24 @@ class Server:
                 if chunk == b"":
                     return
                 for line in self._lines.feed(chunk or b""):
-                    if self._over():
+                    if self._is_over():
                         return
-                    self._line(line)
+                    self._handle_line(line)
             self._calls.run_due()
-            if self._hearing is not None:
-                self._hearing.look()
+            if self._subscriptions is not None:
+                self._subscriptions.poll()
 
     def _wait_s(self) -> float | None:
-        """How long the loop may sleep; none means for ever."""
-        if self._hearing is None:
+        """Return the timeout of the loop's select; None means no timeout."""
+        if self._subscriptions is None:
             return self._calls.wait_s()
-        waits = [wait_s for wait_s in (self._calls.wait_s(), self._hearing.wait_s()) if wait_s is not None]
+        waits = [wait_s for wait_s in (self._calls.wait_s(), self._subscriptions.wait_s()) if wait_s is not None]
         return min(waits) if waits else None
 
-    def _over(self) -> bool:
+    def _is_over(self) -> bool:
         return self._stopping or self._output.closed
 
-    def _line(self, line: bytes | None) -> None:
+    def _handle_line(self, line: bytes | None) -> None:
         if line is None:
             message: Any = InvalidMessage(INVALID_REQUEST, f"Invalid request: a line is at most {MAX_LINE_BYTES} bytes")
         elif not line or line.isspace():
@@ -153,31 +153,31 @@ class Server:
         elif isinstance(outcome, Cancellation):
             reply(None)
             self._calls.cancel(outcome.key)
-            if self._hearing is not None:
-                self._hearing.cancel(outcome.key)
+            if self._subscriptions is not None:
+                self._subscriptions.cancel(outcome.key)
         elif isinstance(outcome, StoreRequest):
             reply(self._run_store_request(outcome))
         elif isinstance(outcome, SubscribeRequest):
-            reply(self._hears().subscribe(outcome))
+            reply(self._get_subscriptions().subscribe(outcome))
         elif isinstance(outcome, Listening):
-            reply(self._hears().listen(outcome))
+            reply(self._get_subscriptions().listen(outcome))
         else:
             self._calls.take(outcome, reply)
 
     def _run_store_request(self, store_request: StoreRequest) -> bytes:
-        from .handlers import handle  # most sessions ask for tools alone
+        from .handlers import handle  # most sessions use only tools
 
         answer = handle(store_request, self._store)
         if store_request.request.method == "resources/list" and not store_request.request.stateless:
-            self._hears().subscribe_list(store_request.offer)
+            self._get_subscriptions().subscribe_list(store_request.tools)
         return answer
 
-    def _hears(self) -> SubscriptionManager:
-        if self._hearing is None:
+    def _get_subscriptions(self) -> SubscriptionManager:
+        if self._subscriptions is None:
             from .subscriptions import SubscriptionManager
 
-            self._hearing = SubscriptionManager(self._store, self._output.send)
-        return self._hearing
+            self._subscriptions = SubscriptionManager(self._store, self._output.send)
+        return self._subscriptions
 
     def _reply(self, answer: bytes | None) -> None:
         if answer is not None:
@@ -185,7 +185,7 @@ class Server:
 
 
 class Batch:
-    """The answers to one array of messages, sent together when the last is there."""
+    """The responses to one array of messages, sent together once complete."""
 
     def __init__(self, send: Callable[[bytes], None]) -> None:
         self._send = send
@@ -194,13 +194,13 @@ class Batch:
         self._missing = 1
 
     def expect(self) -> Reply:
-        """Makes room for one more answer and returns how to give it."""
+        """Count one more response and return its callback."""
         with self._lock:
             self._missing += 1
         return self._add
 
     def seal(self) -> None:
-        """Says that no further answer will be expected."""
+        """Declare that no further response is expected."""
         self._add(None)
 
     def _add(self, answer: bytes | None) -> None:
@@ -214,7 +214,7 @@ class Batch:
 
 
 def read_some(fd: int) -> bytes | None:
-    """What stdin has: nothing when it is at its end or was never open, none when it is not there yet."""
+    """Return available input; empty at the end of stdin or if it is closed, None if there is none yet."""
     try:
         return os.read(fd, READ_BYTES)
     except BlockingIOError:
@@ -223,5 +223,5 @@ def read_some(fd: int) -> bytes | None:
         return b""
 
 
-def _leave(*_: object) -> None:
+def _exit(*_: object) -> None:
     os._exit(0)

@@ -1,6 +1,6 @@
-"""What is offered: the tools file, made at development time, and what of it a configuration leaves.
+"""The tool list: a file generated at development time, filtered by the configuration.
 
-`python -m moss_memory.mcp.tool_list` writes the file anew; a test fails when it is stale.
+`python -m moss_memory.mcp.tool_list` writes the file; a test fails if it is stale.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _SELF_EVIDENT = frozenset({
     "question_id", "reason", "rel", "status", "step", "subgoal_id", "tag", "tags", "text", "thought", "title",
     "trace_limit", "workspace",
 })  # fmt: skip
-"""Arguments whose name says it: their descriptions are for people on the command line and in the reference."""
+"""Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
 
 _NAME_START = len('{"name":"')
 
 
 class ToolList:
-    """The tools of this server: which are listed, and which answer."""
+    """The tools of a connection: listed ones and callable ones."""
 
     def __init__(
         self,
@@ -56,17 +56,17 @@ class ToolList:
         self._listing = ""
 
     def listing(self) -> str:
-        """The listed tools as a JSON array, taken from the file without parsing it."""
+        """Return the listed tools as a JSON array, copied from the file without parsing it."""
         if not self._listing:
             lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
             if self.workspace or self.closed:
-                lines = [(name, self._as_seen(line)) for name, line in lines]
-            shown = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
-            self._listing = f"[{','.join(shown)}]"
+                lines = [(name, self._for_client(line)) for name, line in lines]
+            tools = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
+            self._listing = f"[{','.join(tools)}]"
         return self._listing
 
-    def _as_seen(self, line: str) -> str:
-        """A tool of the file as this client sees it: with its default workspace, and nothing that is closed."""
+    def _for_client(self, line: str) -> str:
+        """Return a tool as this client sees it: with its default workspace, without disabled parts."""
         import json  # few name a workspace or close anything
 
         from moss_memory.tools.everything.tool_descriptions import with_default_workspace, without_disabled
@@ -75,7 +75,7 @@ class ToolList:
         return encode(with_default_workspace(tool, self.workspace) if self.workspace else tool)
 
     def find(self, tool: str) -> Operation | None:
-        """The tool that answers to a name, v1.0 names included; none if it is unknown or disabled."""
+        """Return the tool with this name, v1.0 names included; None if it is unknown or disabled."""
         found = self._found.get(tool)
         if found is not None:
             return found
@@ -86,7 +86,7 @@ class ToolList:
         return operation
 
     def refusal(self, tool: str) -> MossError:
-        """The error of a call to a tool that is not offered, naming the nearest one that is."""
+        """Return the error for a tool that is not available, with the closest name."""
         names = [name for name, _ in tool_lines() if not self.closed.has(name)]
         if not names:
             return invalid_request(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
@@ -95,29 +95,29 @@ class ToolList:
         return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
-        """The tool that a call of `moss_call` means, and its arguments."""
+        """Return the target tool and the arguments of a `moss_call`."""
         return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
-        """A proposed call as this client can make it: through `moss_call` where its list lacks the tool."""
+        """Return a proposed call, wrapped in `moss_call` if its tool is not listed; None if it is disabled."""
         tool = proposal["tool"]
         if self.closed.has(tool):
-            return None  # the configuration has switched it off
+            return None
         if self.reaches(tool):
             return proposal
         return {**proposal, "tool": "moss_call", "arguments": {"tool": tool, "arguments": proposal["arguments"]}}
 
     def reaches(self, tool: str) -> bool:
-        """Whether the client calls a tool by its own name: it is listed, or nothing else calls it."""
+        """Return True if the client can call a tool by its own name: it is listed, or `moss_call` is disabled."""
         return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
 
     @property
     def is_partial(self) -> bool:
-        """Whether less is listed than there is."""
+        """Return True if the list is shortened by toolsets."""
         return bool(self._toolsets)
 
     def lists(self, tool: str) -> bool:
-        """Whether the client's list has a tool."""
+        """Return True if a tool is on the client's list."""
         if self.closed.has(tool):
             return False
         toolsets = catalog.toolsets_of(tool)
@@ -126,7 +126,7 @@ class ToolList:
 
 
 def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> ToolList:
-    """What a configuration offers; toolsets named on the command line and a connection's workspace win over its own."""
+    """Return the tool list of a configuration; arguments override its toolsets and its workspace."""
     return ToolList(
         toolsets=config.toolsets if toolsets is None else toolsets,
         disabled_tools=config.disabled_tools,
@@ -137,12 +137,12 @@ def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str 
 
 
 def unknown_toolsets(names: Iterable[str]) -> list[str]:
-    """Those of the names that no toolset has."""
+    """Return the names that are not toolsets."""
     return [name for name in names if name not in catalog.TOOLSETS]
 
 
 def mistakes_in(config: Config) -> list[str]:
-    """What a configuration names that does not exist; a misspelt name disables nothing."""
+    """Return a warning for each unknown name in a configuration; such names have no effect."""
     known = ", ".join(catalog.TOOLSETS)
     found = [
         f"{key}: unknown name {name!r} is ignored (known: {known})"
@@ -156,14 +156,14 @@ def mistakes_in(config: Config) -> list[str]:
 
 
 def tool_lines() -> list[tuple[str, str]]:
-    """The names and the JSON of the tools in the file, in listing order."""
+    """Return names and JSON of the tools in the file, in listing order."""
     with open(TOOLS_FILE, encoding="utf-8") as file:
         lines = file.read().splitlines()
     return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
 
 
 def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
-    """The tools with what they answer; made when it is asked for, because few ask."""
+    """Return the tools with their output schemas, which are generated on demand because few clients use them."""
     from .output_schema import output_schema
 
     schemas = {operation.name: encode(output_schema(operation.answers)) for operation in catalog.operations()}
@@ -171,19 +171,19 @@ def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
 
 
 def generated() -> str:
-    """What the tools file must contain: one tool a line."""
+    """Return the content of the tools file, one tool per line."""
     from moss_memory.tools.everything.tool_descriptions import describe_tool
 
-    told: dict[str, set[tuple[str, str]]] = {}
+    seen: dict[str, set[tuple[str, str]]] = {}
     tools = [{**describe_tool(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
     for tool in tools:
         family = catalog.toolset_of(tool["name"])
-        _tell_once(tool["inputSchema"]["properties"], told.setdefault(family, set()))
+        _drop_repeated(tool["inputSchema"]["properties"], seen.setdefault(family, set()))
     return "".join(encode(tool) + "\n" for tool in tools)
 
 
 def _annotations(operation: Operation) -> dict[str, bool]:
-    """All four hints, so that no client has to know what the protocol assumes where one is left out."""
+    """Return all four hints, so that no client depends on the protocol's defaults."""
     return {
         # An export changes no capsule, but each one makes a file.
         "readOnlyHint": operation.idempotent and not operation.mutates,
@@ -193,16 +193,16 @@ def _annotations(operation: Operation) -> dict[str, bool]:
     }
 
 
-def _tell_once(properties: dict[str, dict[str, Any]], told: set[tuple[str, str]]) -> None:
-    """Describes an argument only where it first appears in its family: a reader of the list has read it by then."""
+def _drop_repeated(properties: dict[str, dict[str, Any]], seen: set[tuple[str, str]]) -> None:
+    """Remove the description of an argument that an earlier tool of the family already described."""
     for name, schema in properties.items():
         description = schema.get("description")
         if name in _SELF_EVIDENT and schema["type"] == "integer":
             schema.pop("default", None)
-        if description is not None and ((name, description) in told or name in _SELF_EVIDENT):
+        if description is not None and ((name, description) in seen or name in _SELF_EVIDENT):
             del schema["description"]
         elif description is not None:
-            told.add((name, description))
+            seen.add((name, description))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The whole store as a folder of plain files: the same store gives the same folder, byte for byte."""
+"""Export of the whole store to a folder of plain files, byte for byte reproducible."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
     from .export_schema import Line
 
-_TOLD_EVERY = 200
+_PROGRESS_EVERY = 200
 
 
 def export_folder(tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool = False) -> dict[str, Any]:
-    """Writes everything that the store holds into a folder; says how much, and how many files that changed.
+    """Write the whole store into a folder; return the counts and the number of changed files.
 
-    What the folder's last export wrote and is gone from the store is removed; nothing else in it is touched. Until all
-    is done the manifest says that it is not.
+    Files of the last export without a row in the store are removed; nothing else in the folder is touched. Until the
+    end the manifest marks the export as incomplete.
     """
     tree.claim()
     return Export(tx, tree, with_history=with_history).run()
 
 
 class Export:
-    """One export: first it learns what is to be where, then it writes what is not."""
+    """One export: first it determines the files, then it writes the changed ones."""
 
     def __init__(self, tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool) -> None:
         self._tx = tx
@@ -49,22 +49,22 @@ class Export:
         self._old = _old_manifest(tree)
         self._tables = dict(self._line_files())
         self._new = self._manifest()
-        self._begun = False
+        self._is_marked = False
         self._written = 0
         self._largest = ("", 0)
 
     def run(self) -> dict[str, Any]:
-        """Brings the folder to what the store holds."""
-        self._refuse_strangers()
-        gone = sorted(self._old.files.keys() - self._new.files.keys())
+        """Update the folder to the content of the store."""
+        self._refuse_foreign_files()
+        removed = sorted(self._old.files.keys() - self._new.files.keys())
         for name, content in self._files():
             self._largest = max(self._largest, (name, len(content)), key=lambda one: one[1])
             if self._tree.read(name) != content:
-                self._begin()
+                self._mark_incomplete()
                 self._tree.write(name, content)
                 self._written += 1
-        for name in gone:
-            self._begin()
+        for name in removed:
+            self._mark_incomplete()
             self._tree.remove(name)
         self._finish()
         answer = {
@@ -72,26 +72,26 @@ class Export:
             "counts": self._new.counts,
             "files": len(self._new.files),
             "written": self._written,
-            "removed": len(gone),
+            "removed": len(removed),
         }
         warning = large_warning(*self._largest, self._tx.config.import_max_bytes)
         return {**answer, "warning": warning} if warning else answer
 
-    def _begin(self) -> None:
-        """Before the first change the manifest names all that is and will be there, and that it is not done."""
-        if not self._begun:
-            self._begun = True
+    def _mark_incomplete(self) -> None:
+        """Write a manifest of all old and new files, marked as incomplete, before the first change."""
+        if not self._is_marked:
+            self._is_marked = True
             files = {**self._old.files, **self._new.files}
-            self._tree.write(MANIFEST, Manifest(self._new.counts, files, complete=False).written())
+            self._tree.write(MANIFEST, Manifest(self._new.counts, files, complete=False).encode())
             self._tree.sync()
 
     def _finish(self) -> None:
         self._tree.sync()
-        if self._tree.write(MANIFEST, self._new.written()):
+        if self._tree.write(MANIFEST, self._new.encode()):
             self._tree.sync()
 
-    def _refuse_strangers(self) -> None:
-        """Refuses to write over a file that no export of Moss has written."""
+    def _refuse_foreign_files(self) -> None:
+        """Refuse to overwrite a file that is not from an export."""
         for name in sorted(self._new.files.keys() - self._old.files.keys()):
             if self._tree.is_there(name):
                 raise invalid_request(
@@ -113,7 +113,7 @@ class Export:
         total = len(self._new.files)
         for done, (name, content) in enumerate(self._capsules()):
             self._tx.check_cancelled()
-            if done % _TOLD_EVERY == 0:
+            if done % _PROGRESS_EVERY == 0:
                 self._tx.progress(done, total)
             yield name, content
         for name, (content, _) in self._tables.items():
@@ -122,42 +122,42 @@ class Export:
 
     def _capsules(self) -> Iterator[tuple[str, bytes]]:
         for values in CAPSULE.rows(self._tx):
-            yield capsule_path(values), front_matter.written(CAPSULE.line(values, TEXT), values[TEXT])
+            yield capsule_path(values), front_matter.encode(CAPSULE.line(values, TEXT), values[TEXT])
 
     def _line_files(self) -> Iterator[tuple[str, tuple[bytes, int]]]:
         yield ARTIFACTS, _lines(ARTIFACT.line(values) for values in ARTIFACT.rows(self._tx))
-        yield reasoning.FILE, _lines(self._of_workspaces((reasoning.NUMBERS,), reasoning.TABLES))
-        yield task.FILE, _lines(self._of_workspaces((), task.TABLES))
+        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS,), reasoning.TABLES))
+        yield task.FILE, _lines(self._workspace_lines((), task.TABLES))
         yield record.FILE, _lines(self._records())
         if self._with_history:
             yield history_export.FILE, _lines(history_export.lines(self._tx))
 
-    def _of_workspaces(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
-        """The lines of a family that moves a workspace at a time: numbers of all first, then workspace by workspace."""
+    def _workspace_lines(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
+        """Yield the lines of a family that is exported by workspace: counters first, then each workspace."""
         for table in whole:
             for values in table.rows(self._tx):
                 yield {"table": table.name, **table.line(values)}
         for workspace in workspaces(self._tx):
             for table in tables:
-                for values in table.rows(self._tx, table.call_in, workspace=workspace):
+                for values in table.rows(self._tx, table.workspace_condition, workspace=workspace):
                     yield {"table": table.name, **table.line(values)}
 
     def _records(self) -> Iterator[Line]:
         for table in record.TABLES:
             for values in table.rows(self._tx):
                 line = table.line(values)
-                record.more_of(self._tx, table.name, values, line)
+                record.add_properties(self._tx, table.name, values, line)
                 yield {"table": table.name, **line}
 
 
 def workspaces(tx: ReadTransaction) -> list[str]:
-    """The workspaces that have reasoning or tasks, in order."""
+    """Return the workspaces with reasoning or tasks, in order."""
     found = set()
     for table in (*reasoning.TABLES, *task.TABLES):
         if table.workspace:
-            met = f" where {table.only}" if table.only else ""
+            where = f" where {table.only}" if table.only else ""
             found |= {
-                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{met}")
+                workspace for (workspace,) in tx.stream(f"select distinct {table.workspace} from {table.name}{where}")
             }
     return sorted(found)
 
@@ -168,5 +168,5 @@ def _old_manifest(tree: SafeDirectory) -> Manifest:
 
 
 def _lines(lines: Iterable[Line]) -> tuple[bytes, int]:
-    written = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines]
-    return "".join(written).encode(), len(written)
+    encoded = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines]
+    return "".join(encoded).encode(), len(encoded)

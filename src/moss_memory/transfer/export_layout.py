@@ -1,4 +1,4 @@
-"""What lies where in an exported folder, and what its manifest says."""
+"""File names and manifest of an exported folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OURS = re.compile(r"capsules/[A-Za-z0-9-]{1,60}/[A-Za-z0-9-]{1,140}\.md|[a-z]{1
 
 
 def slug(name: str | None, otherwise: str) -> str:
-    """A name as part of a path: ASCII letters, digits and `-`, at most 60 of them."""
+    """Return a name as part of a path: ASCII letters, digits and `-`, at most 60 characters."""
     import unicodedata  # only an export needs it
 
     plain = unicodedata.normalize("NFKD", name or "").encode("ascii", "ignore").decode()
@@ -31,7 +31,7 @@ def slug(name: str | None, otherwise: str) -> str:
 
 
 def capsule_path(row: Values) -> str:
-    """Where a capsule lies: its workspace is the folder, and no two have the same path, whatever their ids."""
+    """Return the path of a capsule: the folder is its workspace, and paths are unique for any ids."""
     number = str(row["id"])
     if _ULID.fullmatch(number) is None:
         number = f"{slug(number, 'id')}-{digest(number.encode())[:12]}"
@@ -39,43 +39,43 @@ def capsule_path(row: Values) -> str:
 
 
 def digest(content: bytes) -> str:
-    """The hash by which the manifest tells whether a file was changed."""
+    """Return the hash by which the manifest detects a changed file."""
     import hashlib
 
     return hashlib.sha256(content).hexdigest()
 
 
 class Manifest:
-    """What an export wrote: how many of each, and which files with which content."""
+    """The content of an export: counts, and files with their hashes."""
 
     def __init__(self, counts: dict[str, int], files: dict[str, str], *, complete: bool = True) -> None:
         self.counts = counts
         self.files = files
         self.complete = complete
 
-    def written(self) -> bytes:
-        """The file; an export that is under way says so, so that nobody takes it for one that is done."""
+    def encode(self) -> bytes:
+        """Return the file's content; an export in progress is marked as incomplete."""
         state = {} if self.complete else {"complete": False}
-        told = {"format": FORMAT, **state, "counts": self.counts, "files": dict(sorted(self.files.items()))}
-        return (json.dumps(told, ensure_ascii=False, indent=1) + "\n").encode()
+        manifest = {"format": FORMAT, **state, "counts": self.counts, "files": dict(sorted(self.files.items()))}
+        return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode()
 
     @classmethod
     def read(cls, content: bytes) -> Manifest:
-        """What the file says; refused when no export of Moss wrote it, or a newer one."""
+        """Parse the file; refuse one that is not from Moss or from a newer version."""
         try:
-            told: Any = json.loads(content)
+            manifest: Any = json.loads(content)
         except (ValueError, RecursionError):
             raise invalid_request(f"{MANIFEST} is not JSON; put the exported one back, or export again") from None
-        files = told.get("files") if isinstance(told, dict) else None
-        if not isinstance(files, dict) or not isinstance(told.get("format"), int):
+        files = manifest.get("files") if isinstance(manifest, dict) else None
+        if not isinstance(files, dict) or not isinstance(manifest.get("format"), int):
             raise invalid_request(f"{MANIFEST} is none of Moss's; it has no `format` and no `files`")
-        if told["format"] > FORMAT:
+        if manifest["format"] > FORMAT:
             raise invalid_request(
-                f"{MANIFEST} has format {told['format']}, this Moss knows {FORMAT}; upgrade moss-memory"
+                f"{MANIFEST} has format {manifest['format']}, this Moss knows {FORMAT}; upgrade moss-memory"
             )
         for name, hashed in files.items():
             if _OURS.fullmatch(name) is None or not isinstance(hashed, str):
                 raise invalid_request(
                     f"{MANIFEST} names {name[:100]!r}, which no export writes; nothing was read or removed"
                 )
-        return cls(told.get("counts") or {}, files, complete=told.get("complete") is not False)
+        return cls(manifest.get("counts") or {}, files, complete=manifest.get("complete") is not False)

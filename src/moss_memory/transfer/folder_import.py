@@ -1,4 +1,4 @@
-"""A folder comes back into a store: read and checked whole, then written in one transaction."""
+"""Import of a folder: read and validated completely, then written in one transaction."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ if TYPE_CHECKING:
 
 _MARKDOWN = ".md"
 _RECORDS = {table.name: table for table in record.TABLES}
-_AT_ONCE = 200
+_BATCH_ROWS = 200
 
 
 def import_folder(tx: Transaction, tree: SafeDirectory, mode: str) -> dict[str, Any]:
-    """Brings a folder into the store, all of it or nothing; collisions are settled by the mode."""
+    """Import a folder completely or not at all; conflicts are resolved by the mode."""
     folder = Folder(tree, tx.config)
     folder.read(tx)
     return FolderImport(tx, folder, mode).run()
 
 
 class Folder:
-    """What the files of a folder say; nobody waits while they are read and checked."""
+    """The parsed files of a folder; reading and validation happen before the write lock."""
 
     def __init__(self, tree: SafeDirectory, config: Config) -> None:
         self._tree = tree
@@ -62,24 +62,24 @@ class Folder:
         self.artifacts: list[tuple[Where, Values]] = []
         self.records: list[tuple[Table, Where, Values, Any]] = []
         self.workspaces = Workspaces()
-        self.past = history_export.Past()
-        self.wrong: list[dict[str, Any]] = []
-        """Files and lines that hold no row."""
+        self.versions = history_export.VersionImport()
+        self.errors_found: list[dict[str, Any]] = []
+        """Files and lines without a valid row."""
         self.changed: list[str] = []
-        """Files that are no longer what the manifest says of them, or that it does not name."""
+        """Files that differ from the manifest or are missing in it."""
         self.ignored: list[str] = []
         self.findings: list[dict[str, Any]] = []
-        """What looks like a credential in the files."""
+        """Findings of the secrets scanner."""
 
     def read(self, tx: Transaction) -> None:
-        """Reads everything; raises when the whole of it cannot be what it says."""
+        """Read all files; raise if the folder as a whole is invalid."""
         content = self._tree.read(MANIFEST, max_bytes=self._max_bytes)
         self._manifest = None if content is None else Manifest.read(content)
         if self._manifest is not None and not self._manifest.complete:
             raise invalid_request(f"the export into {self._tree.path} did not come to its end; export again")
         for name in self._markdown_names():
             tx.check_cancelled()
-            self._take_markdown(tx, name)
+            self._parse_markdown(tx, name)
         if self._manifest is None:
             self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
         else:
@@ -89,17 +89,17 @@ class Folder:
             self.workspaces.check()
         except InvalidRow as problem:
             raise invalid_request(f"{problem}; nothing was imported") from None
-        if not self.capsules and not self.wrong and self._manifest is None:
+        if not self.capsules and not self.errors_found and self._manifest is None:
             raise invalid_request(f"there is no {MANIFEST} and no Markdown file in {self._tree.path}")
 
     def _markdown_names(self) -> list[str]:
-        """With a manifest the files that it names and others beside them, else every Markdown file there is."""
-        named = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(_MARKDOWN)]
+        """Return the files of the manifest and others beside them; without a manifest, all Markdown files."""
+        listed = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(_MARKDOWN)]
         found = self._tree.files(_MARKDOWN, "" if self._manifest is None else CAPSULES)
-        return sorted({*named, *found})
+        return sorted({*listed, *found})
 
     def _content(self, tx: Transaction, name: str) -> bytes:
-        """A file's content; one that the manifest names has to be there."""
+        """Return a file's content; refuse if a file of the manifest is missing."""
         content = self._tree.read(name, max_bytes=self._max_bytes)
         if content is None:
             raise invalid_request(
@@ -110,23 +110,23 @@ class Folder:
         self.findings += findings_in(content.decode("utf-8", "replace"), name, tx.check_cancelled)
         return content
 
-    def _take_markdown(self, tx: Transaction, name: str) -> None:
+    def _parse_markdown(self, tx: Transaction, name: str) -> None:
         where, content = {"file": name}, self._content(tx, name)
         line: Line = {}
         try:
             line, text = front_matter.read(content.decode("utf-8"))
-            workspace, called = _of_path(name, self._workspace)
+            workspace, called = _address_of(name, self._workspace)
             row, unknown = capsule.row_from(line, text, workspace=workspace, name=called)
         except UnicodeDecodeError:
-            self.wrong.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
+            self.errors_found.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
             return
         except (InvalidRecordError, InvalidRow, MossError) as error:
-            self.wrong.append(invalid_record(where, line, error))
+            self.errors_found.append(invalid_record(where, line, error))
             return
         self.capsules.append((where, row))
         if unknown:
-            said = f"these fields are none of a capsule's and were left out: {', '.join(unknown)[:200]}"
-            self.wrong.append(problem(where, line, "UNKNOWN_FIELD", said))
+            message = f"these fields are none of a capsule's and were left out: {', '.join(unknown)[:200]}"
+            self.errors_found.append(problem(where, line, "UNKNOWN_FIELD", message))
 
     def _read_lines(self, tx: Transaction) -> None:
         assert self._manifest is not None
@@ -135,44 +135,44 @@ class Folder:
                 continue
             tx.check_cancelled()
             for number, line in _json_lines(name, self._content(tx, name)):
-                self._take_line(name, {"file": name, "line": number}, line)
+                self._parse_line(name, {"file": name, "line": number}, line)
 
     def reports_history(self) -> dict[str, int]:
-        """How many earlier versions came in, where the folder has any."""
+        """Return the number of imported versions, if the folder has any."""
         has_any = self._manifest is not None and history_export.FILE in self._manifest.files
-        return {"history": self.past.written} if has_any else {}
+        return {"history": self.versions.written} if has_any else {}
 
-    def _take_line(self, name: str, where: Where, line: Line) -> None:
+    def _parse_line(self, name: str, where: Where, line: Line) -> None:
         try:
             if name == ARTIFACTS:
-                self._take_artifact(where, line)
+                self._parse_artifact(where, line)
             elif name in WORKSPACE_FILES:
                 self.workspaces.add(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
-                self._take_record(where, line)
+                self._parse_record(where, line)
             elif name == history_export.FILE:
-                self.past.add(line)
+                self.versions.add(line)
         except InvalidRow as problem:
             raise invalid_request(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
 
-    def _take_artifact(self, where: Where, line: Line) -> None:
+    def _parse_artifact(self, where: Where, line: Line) -> None:
         try:
             self.artifacts.append((where, artifact.row_of(line)))
         except (InvalidRow, MossError) as error:
-            self.wrong.append(invalid_record(where, line, error))
+            self.errors_found.append(invalid_record(where, line, error))
 
-    def _take_record(self, where: Where, line: Line) -> None:
+    def _parse_record(self, where: Where, line: Line) -> None:
         table = _RECORDS.get(str(line.pop("table", "")))
         if table is None:
             raise InvalidRow("it names no table of records")
-        more = record.take_more(table.name, line)
+        more = record.pop_properties(table.name, line)
         values = table.read(line)
         record.check(table.name, values)
         self.records.append((table, where, values, more))
 
 
 class FolderImport:
-    """What a folder says, on its way into the store."""
+    """Import of a parsed folder into the store."""
 
     def __init__(self, tx: Transaction, folder: Folder, mode: str) -> None:
         self._tx = tx
@@ -180,30 +180,30 @@ class FolderImport:
         self._mode = mode
         self._collisions: list[dict[str, Any]] = []
         self._done = 0
-        self._arrived: dict[tuple[str, str], str] = {}
+        self._new_ids: dict[tuple[str, str], str] = {}
         """Rows that are new, by family and the id that they have in the folder: the one that they have here."""
 
     def run(self) -> dict[str, Any]:
-        """Writes everything; a collision that the mode does not settle undoes it all."""
+        """Write everything; raise on a conflict that the mode does not resolve."""
         folder, tx = self._folder, self._tx
         imported = {"capsules": 0, "artifacts": 0}
         try:
-            renamed = self._take_workspaces()
+            renamed = self._write_workspaces()
             for room, key, rows in ((capsule, "capsules", folder.capsules), (artifact, "artifacts", folder.artifacts)):
-                imported[key] = self._take_named(room, rows)
-            self._take_records()
-            folder.past.write(tx, self._arrived)
+                imported[key] = self._import_rows(room, rows)
+            self._write_records()
+            folder.versions.write(tx, self._new_ids)
         except InvalidRow as problem:
             raise invalid_request(f"{problem}; nothing was imported") from None
         refuse_collisions(self._collisions, self._mode)
-        folder.workspaces.count_on(tx)
+        folder.workspaces.advance_counters(tx)
         lines = {name.partition(".")[0]: count for name, count in folder.workspaces.lines.items()}
         tx.progress(1, 1)
         answer: dict[str, Any] = {
             "folder": folder._tree.path,
             "imported": {**imported, **lines, "records": len(folder.records), **folder.reports_history()},
-            "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.wrong),
-            "errors": folder.wrong[:MOST_ERRORS],
+            "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.errors_found),
+            "errors": folder.errors_found[:MOST_ERRORS],
             "changed": sorted(folder.changed),
             **told(folder.findings),
         }
@@ -213,7 +213,7 @@ class FolderImport:
             answer["ignored"] = folder.ignored
         return answer
 
-    def _take_workspaces(self) -> list[tuple[str, str]]:
+    def _write_workspaces(self) -> list[tuple[str, str]]:
         workspaces = self._folder.workspaces
         present = workspaces.present(self._tx)
         if present and self._mode == "error":
@@ -222,22 +222,22 @@ class FolderImport:
             return []
         return workspaces.write(self._tx, self._mode, present)
 
-    def _take_named(self, room: Any, rows: list[tuple[Where, Values]]) -> int:
-        """Capsules or artifacts, oldest change first, so that lists keep their order."""
+    def _import_rows(self, room: Any, rows: list[tuple[Where, Values]]) -> int:
+        """Import capsules or artifacts, oldest change first, so that lists have the same order."""
         if not rows:
             return 0
         importer = NamedImporter(self._tx, self._mode, room)
         rows = sorted(rows, key=_order)
-        for start in range(0, len(rows), _AT_ONCE):
-            importer.take(rows[start : start + _AT_ONCE])
-            self._done += _AT_ONCE
+        for start in range(0, len(rows), _BATCH_ROWS):
+            importer.take(rows[start : start + _BATCH_ROWS])
+            self._done += _BATCH_ROWS
             self._tx.progress(self._done)
         self._collisions += importer.collisions
         family = room.versioned.family
-        self._arrived |= {(family, there): here for there, here in importer.arrived.items()}
+        self._new_ids |= {(family, there): here for there, here in importer.new_ids.items()}
         return importer.imported
 
-    def _take_records(self) -> None:
+    def _write_records(self) -> None:
         folder = self._folder
         _check_records(folder.records)
         offsets = {series: self._tx.value(query) for series, query in record.SERIES.items()}
@@ -245,7 +245,7 @@ class FolderImport:
         order = list(_RECORDS)
         for table, where, values, more in sorted(folder.records, key=lambda one: order.index(one[0].name)):
             self._tx.check_cancelled()
-            incoming.take(table, where, values, more)
+            incoming.add(table, where, values, more)
         incoming.finish()
         for where, values, message in incoming.collisions:
             told = problem(where, {"id": values["submission_id"]}, "SUBMISSION_COLLISION", message)
@@ -253,23 +253,23 @@ class FolderImport:
 
 
 class NamedImporter(Importer):
-    """Takes rows with all of their columns; into an empty table with the numbers that they had."""
+    """Importer of complete rows, with their numbers if the table is empty."""
 
     def __init__(self, tx: Transaction, mode: str, room: Any) -> None:
         super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
-        self._as_it_was = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
+        self._is_empty = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
         self._row_ids: set[int | None] = set()
-        self.arrived: dict[str, str] = {}
+        self.new_ids: dict[str, str] = {}
         """The rows that are new: the id in the folder, and the one here."""
 
     def take(self, lines: list[tuple[Where, Values]]) -> None:
-        """Takes some rows; what has no number yet gets one."""
+        """Import rows; assign missing numbers."""
         for _, row in lines:
             row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
-            if not self._as_it_was or row["row_id"] in self._row_ids:
+            if not self._is_empty or row["row_id"] in self._row_ids:
                 row["row_id"] = None
             self._row_ids.add(row["row_id"])
-            if row["change_seq"] is not None and self._as_it_was:
+            if row["change_seq"] is not None and self._is_empty:
                 self._tx.advance_sequence(row["change_seq"])
             else:
                 row["change_seq"] = self._tx.next_change()
@@ -278,12 +278,12 @@ class NamedImporter(Importer):
     def _take_together(self, rows: list[Values]) -> bool:
         if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):
             return False
-        self.arrived |= {row["came_as"]: row["id"] for row in rows}
+        self.new_ids |= {row["came_as"]: row["id"] for row in rows}
         return True
 
     def _insert(self, row: Values) -> None:
         self._tx.run(self._sql["insert"], row)
-        self.arrived[row["came_as"]] = row["id"]
+        self.new_ids[row["came_as"]] = row["id"]
         self.imported += 1
 
 
@@ -293,15 +293,15 @@ def _order(one: tuple[Where, Values]) -> tuple[Any, ...]:
     return new, row["updated_at"] or 0, row["change_seq"] or 0, where["file"], where.get("line", 0)
 
 
-def _of_path(name: str, default: str) -> tuple[str, str]:
-    """The workspace and the name that a path means: its first folder, and the rest."""
+def _address_of(name: str, default: str) -> tuple[str, str]:
+    """Return workspace and name of a path: its first folder, and the rest."""
     path = name.removeprefix(f"{CAPSULES}/").removesuffix(_MARKDOWN)
     workspace, slash, rest = path.partition("/")
     return (workspace, rest) if slash else (default, path)
 
 
 def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:
-    """Every line of a file; one that is no JSON object refuses the whole import."""
+    """Yield the JSON objects of a file; refuse the whole import if a line is not one."""
     for number, raw in enumerate(content.split(b"\n"), 1):
         if not raw.strip():
             continue
@@ -321,7 +321,7 @@ def _refuse_constant(name: str) -> None:
 
 
 def _check_records(records: list[tuple[Table, Where, Values, Any]]) -> None:
-    """Refuses records of which two are the same, or which name rows that are not in the folder."""
+    """Refuse duplicate records and references to missing rows."""
     there = {(table.name, values["row_id"]) for table, _, values, _ in records}
     seen: set[tuple[Any, ...]] = set()
     for table, where, values, _ in records:

@@ -17,16 +17,16 @@ _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)")
 _MARK = "\ufeff"
 
 
-def written(line: Line, text: str) -> bytes:
-    """The file of a capsule."""
+def encode(line: Line, text: str) -> bytes:
+    """Return the file of a capsule."""
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in line.items()]
     return f"{_FENCE}\n{''.join(lines)}{_FENCE}\n{text}".encode()
 
 
 def read(content: str) -> tuple[dict[str, Any], str]:
-    """The fields and the text of a file; one without front matter, or with something else there, is all text.
+    """Return fields and text of a file; without valid front matter everything is text.
 
-    Written by hand, a value need not be JSON: what is none is taken as a text, and `- item` lines as a list.
+    A handwritten value need not be JSON: invalid JSON is read as text, and `- item` lines as a list.
     """
     content = content.removeprefix(_MARK)
     end = content.find("\n")
@@ -64,7 +64,7 @@ def _value(written: str) -> Any:
 
 
 def _plain(written: str) -> str:
-    """A word as people write it, quoted or not."""
+    """Return a handwritten scalar without its quotes."""
     text = written.strip()
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")

@@ -1,4 +1,4 @@
-"""How earlier versions go to files and come back: one line each, with the id of what they are a version of."""
+"""Earlier versions in export files: one line each, with the id of their row."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _NEEDED = {"capsule": ("text",), "artifact": ("kind", "data_json")}
 
 
 def lines(tx: ReadTransaction) -> Iterator[Line]:
-    """Every earlier version, family by family, by the id of its row."""
+    """Yield all earlier versions by family and id."""
     columns = ", ".join([f"v.{name}" for name in TABLE.columns])
     for family, versioned in sorted(TOOL_GROUPS.items()):
         found = tx.stream(
@@ -62,16 +62,16 @@ def lines(tx: ReadTransaction) -> Iterator[Line]:
             yield {"family": line.pop("family"), SUBJECT: row_id, **line}
 
 
-class Past:
+class VersionImport:
     """The earlier versions of a folder: collected while it is read, written after the rows that they belong to."""
 
     def __init__(self) -> None:
-        self._of: dict[tuple[str, str], dict[int, Values]] = {}
+        self._versions: dict[tuple[str, str], dict[int, Values]] = {}
         self._numbers: set[int] = set()
         self.written = 0
 
     def add(self, line: Line) -> None:
-        """Takes in one line; raises `InvalidRow` for one that cannot be meant."""
+        """Parse one line; raise `InvalidRow` if it is invalid."""
         subject = line.pop(SUBJECT, None)
         values = TABLE.read(line)
         needed = () if values["erased"] else _NEEDED[values["family"]]
@@ -79,29 +79,29 @@ class Past:
             raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
         if not values["version"] >= 1 or values["chars"] < 0:
             raise InvalidRow("versions count from 1")
-        kept = self._of.setdefault((values["family"], subject), {})
-        if values["version"] in kept or values["row_id"] in self._numbers:
+        stored = self._versions.setdefault((values["family"], subject), {})
+        if values["version"] in stored or values["row_id"] in self._numbers:
             raise InvalidRow("the same version stands above")
-        kept[values["version"]] = values
+        stored[values["version"]] = values
         if values["row_id"] is not None:
             self._numbers.add(values["row_id"])
 
-    def write(self, tx: Transaction, arrived: dict[tuple[str, str], str]) -> None:
-        """Gives the rows that are new what they were before; those that were there have a past of their own.
+    def write(self, tx: Transaction, new_ids: dict[tuple[str, str], str]) -> None:
+        """Insert the versions of new rows; rows that existed before have their own history.
 
-        `arrived` has, by family and the id in the folder, the id that a new row has here.
+        `new_ids` maps family and id in the folder to the id of the new row.
         """
         rows: list[Values] = []
-        for (family, subject), kept in self._of.items():
-            here = arrived.get((family, subject))
-            if here is not None:
-                rows += _belonging(tx, TOOL_GROUPS[family], here, kept)
-        TABLE.insert_all(tx, _numbered(rows, tx.value("select max(row_id) from versions")))
+        for (family, subject), stored in self._versions.items():
+            new_id = new_ids.get((family, subject))
+            if new_id is not None:
+                rows += _versions_of(tx, TOOL_GROUPS[family], new_id, stored)
+        TABLE.insert_all(tx, _assign_numbers(rows, tx.value("select max(row_id) from versions")))
         self.written = len(rows)
 
 
-def _numbered(rows: list[Values], last: int | None) -> list[Values]:
-    """Rows in their order: with the numbers that they had where there are no others yet, else with the next ones."""
+def _assign_numbers(rows: list[Values], last: int | None) -> list[Values]:
+    """Return rows with their own numbers if the table is empty, otherwise with the next ones."""
     fresh = last is None
     last = max((one["row_id"] or 0 for one in rows), default=0) if last is None else last
     rows = sorted(rows, key=lambda one: one["row_id"] or 0)
@@ -112,9 +112,9 @@ def _numbered(rows: list[Values], last: int | None) -> list[Values]:
     return rows
 
 
-def _belonging(tx: Transaction, versioned: Versioned, here: str, kept: dict[int, Values]) -> list[Values]:
-    found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": here})
+def _versions_of(tx: Transaction, versioned: Versioned, new_id: str, stored: dict[int, Values]) -> list[Values]:
+    found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": new_id})
     assert found is not None
     row_id, present = found
-    # A file that was changed by hand may say that it is a version which has come before.
-    return [{**values, "subject": row_id} for version, values in kept.items() if version < present]
+    # A file edited by hand may repeat a version.
+    return [{**values, "subject": row_id} for version, values in stored.items() if version < present]

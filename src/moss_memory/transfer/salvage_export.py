@@ -1,4 +1,4 @@
-"""A damaged store as a folder: what can be read is brought into a new store, which is exported; the rest is listed."""
+"""Export of a damaged store: readable rows are copied to a new store, which is exported; the rest is listed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TOLD = 100
 
 
 def salvage(engine: Engine, config: Config, folder: str, call: CallContext, open_store: Any) -> dict[str, Any]:
-    """Exports what can be read, and says what could not be."""
+    """Export the readable rows and report the unreadable ones."""
     import tempfile  # once in a store's life, if ever
 
     if not engine.exists():

@@ -1,4 +1,4 @@
-"""What looks like a credential in a store as it is: every text of every family, as it would move to files."""
+"""Search for secrets in a store: all texts of all families."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TOLD_EVERY = 1000
 
 
 def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
-    """Every finding, deleted rows and earlier versions included; its path is the table, the row and the column."""
+    """Return every finding, deleted rows and earlier versions included; its path is table, row and column."""
     found = []
     for count, (place, values) in enumerate(_rows(tx), 1):
         if count % _TOLD_EVERY == 0:
@@ -35,7 +35,7 @@ def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
 
 
 def _rows(tx: ReadTransaction) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every row, and every earlier version of one, with its place."""
+    """Yield every row and every earlier version with its place."""
     for table in _TABLES:
         for values in table.rows(tx):
             yield "/".join([table.name, *(str(values[name]) for name in table.key)]), values

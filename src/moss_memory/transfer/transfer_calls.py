@@ -91,7 +91,7 @@ SALVAGED = export_folder.answers.with_fields(
         "lost": list_of(_LOST, "the first hundred of them; unreadable.jsonl in the folder has all"),
     }
 )
-"""What salvaging answers."""
+"""Answer of salvage."""
 
 
 @operation(

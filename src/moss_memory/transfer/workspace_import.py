@@ -1,4 +1,4 @@
-"""Reasoning and tasks come back a workspace at a time, whole: checked first, then written with numbers of their own."""
+"""Import of reasoning and tasks by workspace: validated first, then written with new numbers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SERIES = {**reasoning.SERIES, **task.SERIES}
 
 
 class Workspaces:
-    """What two files say of all their workspaces, and then what becomes of it."""
+    """The workspaces of two files, and their import."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -33,7 +33,7 @@ class Workspaces:
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, file: str, line: Line, where: str) -> None:
-        """Takes in one line; raises `InvalidRow` for one that cannot be meant."""
+        """Parse one line; raise `InvalidRow` if it is invalid."""
         name = line.pop("table", None)
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
@@ -49,10 +49,10 @@ class Workspaces:
         self.lines[file] += 1
 
     def check(self) -> None:
-        """Sorts the rows by workspace; raises `InvalidRow`, with the place, for what does not hold together."""
+        """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
         found = {name: _workspaces_of(name, self._rows) for name in TABLES}
         for name, table in TABLES.items():
-            _refuse_twice(table, self._rows[name])
+            _refuse_duplicates(table, self._rows[name])
             for (where, values), workspace in zip(self._rows[name], found[name], strict=True):
                 if workspace is None:
                     raise InvalidRow(f"{where}: {name} names a row that is not in the folder")
@@ -61,11 +61,11 @@ class Workspaces:
             _refuse_dangling(workspace, tables)
 
     def present(self, tx: ReadTransaction) -> list[str]:
-        """Those of them that have reasoning or tasks in the store."""
+        """Return the workspaces that have reasoning or tasks in the store."""
         return [one for one in self._by_workspace if any(table.holds(tx, one) for table in TABLES.values())]
 
     def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
-        """Writes every workspace; answers which came in under which other name."""
+        """Write every workspace and return the new names of renamed ones."""
         if mode == "replace":
             for workspace in present:
                 delete_workspace(tx, workspace)
@@ -75,7 +75,7 @@ class Workspaces:
             move = Renumbering(offsets)
             raw = None
             if workspace in present and mode == "rename":
-                raw = self._another(tx, _raw(workspace, tables))
+                raw = self._free_name(tx, _raw(workspace, tables))
                 move.workspace = normalize(raw, what="workspace")
                 renamed.append((_raw(workspace, tables), raw))
             move.ids = task.new_ids(tx, tables)
@@ -84,8 +84,8 @@ class Workspaces:
             tx.advance_event_sequence(offsets["events"] + self._highest("events"))
         return renamed
 
-    def _another(self, tx: ReadTransaction, raw: str) -> str:
-        """The workspace's name with the first number that no other has, neither there nor coming in."""
+    def _free_name(self, tx: ReadTransaction, raw: str) -> str:
+        """Return the workspace's name with the first number that is neither in the store nor in the folder."""
         number = 0
         while True:
             number += 1
@@ -95,10 +95,10 @@ class Workspaces:
             if norm not in self._by_workspace and not any(table.holds(tx, norm) for table in TABLES.values()):
                 return other
 
-    def count_on(self, tx: Transaction) -> None:
-        """The next numbers come after all that came in, also after those whose rows are gone.
+    def advance_counters(self, tx: Transaction) -> None:
+        """Set the counters above all imported numbers, also above those of deleted rows.
 
-        This is for the end: counters of a server keep what an import did that then fails.
+        Call it last: sequences of PostgreSQL are not rolled back if the import fails.
         """
         for series in reasoning.SERIES:
             last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
@@ -112,21 +112,21 @@ class Workspaces:
 
 
 def _workspaces_of(name: str, rows: dict[str, list[tuple[str, Values]]]) -> list[str | None]:
-    """The workspace of each row of a table: its own column says it, or the row that it refers to."""
+    """Return the workspace of each row: its own column, or that of the referenced row."""
     table = TABLES[name]
     if table.workspace:
         return [values[table.workspace] for _, values in rows[name]]
     column, other = next(iter(table.refers.items()))
-    known = {values[_first(other)]: values[TABLES[other].workspace] for _, values in rows[other]}
+    known = {values[_key_column(other)]: values[TABLES[other].workspace] for _, values in rows[other]}
     return [known.get(values[column]) for _, values in rows[name]]
 
 
-def _first(table: str) -> str:
-    """The column by which other tables name the rows of one."""
+def _key_column(table: str) -> str:
+    """Return the column by which other tables reference a table."""
     return str(next(iter(TABLES[table].columns)))
 
 
-def _refuse_twice(table: Table, rows: list[tuple[str, Values]]) -> None:
+def _refuse_duplicates(table: Table, rows: list[tuple[str, Values]]) -> None:
     for columns in table.unique:
         seen: dict[tuple[Any, ...], str] = {}
         for where, values in rows:
@@ -139,7 +139,7 @@ def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
     for name, rows in tables.items():
         for column, target in TABLES[name].refers.items():
             other, _, named = target.partition(".")
-            known = {values[named or _first(other)] for values in tables.get(other, ())}
+            known = {values[named or _key_column(other)] for values in tables.get(other, ())}
             for values in rows:
                 if values[column] is not None and values[column] not in known:
                     raise InvalidRow(
@@ -153,10 +153,10 @@ def _raw(workspace: str, tables: dict[str, list[Values]]) -> str:
 
 
 def delete_workspace(tx: Transaction, workspace: str) -> None:
-    """Removes the reasoning and the tasks of a workspace."""
+    """Delete the reasoning and the tasks of a workspace."""
     reasoning.before_delete(tx, workspace)
     for table in reversed(list(TABLES.values())):
-        # What belongs to a workspace through its branches or tasks goes before those.
+        # Rows that belong to a workspace through branches or tasks are deleted before their owners.
         if not table.workspace:
             table.delete(tx, workspace)
     for table in TABLES.values():

@@ -1,1 +1,1 @@
-"""The pages: what is stored, read and changed in a browser."""
+"""The pages: stored data in a browser, read and changed."""

@@ -18,28 +18,30 @@ _STEPS = (1, 2, 5)
 def plot_of(
     days: list[dict[str, Any]], families: list[str], weeks: int, today_s: float | None = None
 ) -> dict[str, Any]:
-    """What the plot draws: bars, lines across, and the names of the days below; it ends today."""
+    """Return the data of the chart, which ends today: bars, grid lines and labels of days."""
     last = int((time.time() if today_s is None else today_s) // _DAY_S)
     first = last - weeks * 7 + 1
     by_day = {day["day"]: day for day in days}
     highest = max((sum(day[name] for name in families) for day in days), default=0)
     step = _step(highest)
     top = max(step * -(-highest // step), step)
-    room = (WIDTH - _LEFT) / (weeks * 7)
+    width = (WIDTH - _LEFT) / (weeks * 7)
     scale = (HEIGHT - _TOP - _BOTTOM) / top
     floor = HEIGHT - _BOTTOM
     bars, marks = [], []
-    for place, number in enumerate(range(first, last + 1)):
+    for index, number in enumerate(range(first, last + 1)):
         moment = time.gmtime(number * _DAY_S)
-        left = _LEFT + place * room
-        bars += _bars(by_day.get(time.strftime("%Y-%m-%d", moment), {}), families, left + room * _GAP / 2, room, scale)
-        if moment.tm_wday == 0 and place // 7 % 2 and number < last - 1:
-            marks.append({"x": _short(left + room / 2), "text": time.strftime("%-d %b", moment)})
-    lines = [{"y": _short(floor - value * scale), "text": _figure(value)} for value in range(0, top + 1, step)]
+        left = _LEFT + index * width
+        bars += _bars(
+            by_day.get(time.strftime("%Y-%m-%d", moment), {}), families, left + width * _GAP / 2, width, scale
+        )
+        if moment.tm_wday == 0 and index // 7 % 2 and number < last - 1:
+            marks.append({"x": _round(left + width / 2), "text": time.strftime("%-d %b", moment)})
+    lines = [{"y": _round(floor - value * scale), "text": _format_count(value)} for value in range(0, top + 1, step)]
     return {"bars": bars, "lines": lines, "marks": marks, "width": WIDTH, "height": HEIGHT, "left": _LEFT}
 
 
-def _bars(day: dict[str, Any], families: list[str], left: float, room: float, scale: float) -> list[dict[str, Any]]:
+def _bars(day: dict[str, Any], families: list[str], left: float, width: float, scale: float) -> list[dict[str, Any]]:
     found, floor = [], HEIGHT - _BOTTOM
     used = 0
     for name in families:
@@ -48,10 +50,10 @@ def _bars(day: dict[str, Any], families: list[str], left: float, room: float, sc
             found.append(
                 {
                     "family": name,
-                    "x": _short(left),
-                    "y": _short(floor - used * scale + 0.5),
-                    "width": _short(room * (1 - _GAP)),
-                    "height": _short(max(count * scale - 1, 1)),
+                    "x": _round(left),
+                    "y": _round(floor - used * scale + 0.5),
+                    "width": _round(width * (1 - _GAP)),
+                    "height": _round(max(count * scale - 1, 1)),
                     "title": f"{day['day']}: {count} {name}",
                 }
             )
@@ -59,7 +61,7 @@ def _bars(day: dict[str, Any], families: list[str], left: float, room: float, sc
 
 
 def _step(highest: int) -> int:
-    """The distance of the lines, so that there are at most five of them above the floor."""
+    """Return the distance of the grid lines, so that there are at most five."""
     size = 1
     while True:
         for step in _STEPS:
@@ -68,13 +70,13 @@ def _step(highest: int) -> int:
         size *= 10
 
 
-def _figure(value: int) -> str:
-    """A number of at most four letters, for more have no room beside the plot."""
+def _format_count(value: int) -> str:
+    """Return a number in at most four characters, the width beside the chart."""
     for size, letter in ((1_000_000, "M"), (1_000, "k")):
         if value >= size:
             return f"{value / size:g}{letter}"
     return str(value)
 
 
-def _short(value: float) -> float:
+def _round(value: float) -> float:
     return round(value, 1)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Handler = Callable[[PageContext, PageRequest], Response]
 
-ROOMS = (
+MODULES = (
     overview_page,
     capsule_pages,
     artifact_pages,
@@ -51,15 +51,15 @@ ROOMS = (
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""
 
-TAKE_LONG = (health_page.report, search_page.found)
+SLOW_PAGES = (health_page.report, search_page.search)
 """Pages that may take seconds in a large store."""
 
 
 class Files(StaticFiles):
-    """The styles and scripts of the pages; what is none of them is not there."""
+    """The static files: styles and scripts."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file, or that there is none, as an answer."""
+        """Return the file, or status 404 as plain text."""
         try:
             return await super().get_response(path, scope)
         except (HTTPException, ValueError):
@@ -69,57 +69,62 @@ class Files(StaticFiles):
 def routes(
     store: Store, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
 ) -> list[BaseRoute]:
-    """The pages of a store as they are mounted under `base`; who may see them is checked before.
+    """Return the routes of the pages, to be mounted under `base`; access is checked before.
 
-    Every form is a POST with the token that `form_token` gives while a page is made; with `read_only` there is none.
-    `own_home` is the home of the user to whom a demonstration is shown.
+    Every form is a POST with the token from `form_token`; with `read_only` there are no forms.
+    `own_home` is the user's home if the store is a demonstration.
     """
-    site = PageContext(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
-    site.prepare()
-    made: list[BaseRoute] = []
-    for room in ROOMS:
-        made += [Route(path, _reading(site, handler), methods=["GET"]) for path, handler in room.PAGES.items()]
+    context = PageContext(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
+    context.prepare()
+    page_routes: list[BaseRoute] = []
+    for module in MODULES:
+        page_routes += [
+            Route(path, _read_endpoint(context, handler), methods=["GET"]) for path, handler in module.PAGES.items()
+        ]
         if not read_only:
-            made += [Route(path, _writing(site, handler), methods=["POST"]) for path, handler in room.FORMS.items()]
+            page_routes += [
+                Route(path, _form_endpoint(context, handler), methods=["POST"])
+                for path, handler in module.FORMS.items()
+            ]
     static = Files(directory=FOLDER / "static")
     return [
-        *made,
-        Route("/changes", event_stream.stream(site), methods=["GET"]),
+        *page_routes,
+        Route("/changes", event_stream.stream(context), methods=["GET"]),
         Mount("/static", static, name="static"),
-        Route("/{rest:path}", _reading(site, _nothing), methods=["GET"]),
+        Route("/{rest:path}", _read_endpoint(context, _redirect_or_refuse), methods=["GET"]),
     ]
 
 
-def _reading(site: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _read_endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await _on_a_thread(site, handler, PageRequest(request))
+        return await _run_in_pool(context, handler, PageRequest(request))
 
     return answer
 
 
-def _writing(site: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
+def _form_endpoint(context: PageContext, handler: Handler) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
-        return await _on_a_thread(site, handler, PageRequest(request, await request.body()))
+        return await _run_in_pool(context, handler, PageRequest(request, await request.body()))
 
     return answer
 
 
-def _nothing(site: PageContext, visit: PageRequest) -> Response:
-    """Whatever has no page of its own; a slash too many at the end is forgiven."""
-    rest = visit.path["rest"]
+def _redirect_or_refuse(context: PageContext, request: PageRequest) -> Response:
+    """Redirect an address with a trailing slash; refuse any other without a page."""
+    rest = request.path["rest"]
     if rest.endswith("/") and rest.strip("/"):
-        return site.to("/" + rest.strip("/"))
+        return context.to("/" + rest.strip("/"))
     raise MossError("NOT_FOUND", "there is no such page")
 
 
-async def _on_a_thread(site: PageContext, handler: Handler, visit: PageRequest) -> Response:
-    """A page made where tool calls are run too; it knows who asked, for it takes the context along."""
-    context = copy_context()
-    return await POOL.run(lambda: context.run(_answered, site, handler, visit), long=handler in TAKE_LONG)
+async def _run_in_pool(context: PageContext, handler: Handler, request: PageRequest) -> Response:
+    """Run a page's handler on the pool, with the request's context variables."""
+    variables = copy_context()
+    return await POOL.run(lambda: variables.run(_run_handler, context, handler, request), slow=handler in SLOW_PAGES)
 
 
-def _answered(site: PageContext, handler: Handler, visit: PageRequest) -> Response:
+def _run_handler(context: PageContext, handler: Handler, request: PageRequest) -> Response:
     try:
-        return handler(site, visit)
+        return handler(context, request)
     except MossError as error:
-        return site.refused(visit, error)
+        return context.error_page(request, error)

@@ -7,7 +7,7 @@ from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
 
 from .filter_options import most_used
 from .line_diff import difference
-from .long_texts import PART_CHARS, PLAIN_CHARS, Part, wanted_part
+from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
 from .markdown import Document
 from .version_rows import number_of, versions_of
 
@@ -25,34 +25,37 @@ _TAGS = 12
 _HEADINGS = 200
 
 
-def listing(site: PageContext, visit: PageRequest) -> Response:
-    """The capsules, last changed first, by the filters of the query."""
-    deleted = "deleted" in visit.query
-    answer = site.call(
-        "capsule_inventory", **visit.asked(*_FILTERS), **site.rows(visit), include_deleted=deleted or None
+def list_page(context: PageContext, request: PageRequest) -> Response:
+    """List capsules, last changed first, by the filters of the query."""
+    deleted = "deleted" in request.query
+    answer = context.call(
+        "capsule_inventory",
+        **request.query_values(*_FILTERS),
+        **context.paging(request),
+        include_deleted=deleted or None,
     )
-    return site.page(
-        visit,
+    return context.page(
+        request,
         "capsules.html",
         family="capsule",
         items=answer["items"],
         pagination=answer["pagination"],
-        filters=visit.asked("tag", "phase", "role", "run_id", "name_prefix"),
+        filters=request.query_values("tag", "phase", "role", "run_id", "name_prefix"),
         tags=most_used((tag for item in answer["items"] for tag in item.get("tags") or []), _TAGS),
         deleted=deleted,
     )
 
 
-def reading(site: PageContext, visit: PageRequest) -> Response:
-    """One capsule as rendered Markdown, or an old version of it."""
-    capsule = _fetched(site, visit)
+def show(context: PageContext, request: PageRequest) -> Response:
+    """Show one capsule as rendered Markdown, or an old version of it."""
+    capsule = _fetch(context, request)
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
-    part = Part(text, wanted_part(visit), PLAIN_CHARS if is_json else PART_CHARS)
+    part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
     document = None if is_json else Document(part.text)
-    limit = site.store.config.capsule_max_chars
-    return site.page(
-        visit,
+    limit = context.store.config.capsule_max_chars
+    return context.page(
+        request,
         "capsule.html",
         family="capsule",
         capsule=capsule,
@@ -61,18 +64,18 @@ def reading(site: PageContext, visit: PageRequest) -> Response:
         sections=_sections(text, [] if document is None else document.headings),
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
-        versions=versions_of(site, "capsule", visit.path["id"], 5),
+        versions=versions_of(context, "capsule", request.path["id"], 5),
     )
 
 
-def _fetched(site: PageContext, visit: PageRequest) -> dict[str, Any]:
-    version = number_of(visit.query.get("version"))
+def _fetch(context: PageContext, request: PageRequest) -> dict[str, Any]:
+    version = number_of(request.query.get("version"))
     more = {"version": version} if version else {}
-    return site.call("capsule_fetch", id=visit.path["id"], include_deleted=True, **more)
+    return context.call("capsule_fetch", id=request.path["id"], include_deleted=True, **more)
 
 
 def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]]:
-    """The table of contents: the headings of the part that is shown, then the sections that the text lacks."""
+    """Return the table of contents: headings of the visible part, then missing sections."""
     found = [{"id": anchor, "title": title, "there": True} for anchor, title in headings[:_HEADINGS]]
     missing = missing_sections(text)
     by_label = not found and len(missing) < len(REQUIRED)  # sections written as labels or JSON keys have no anchor
@@ -80,16 +83,16 @@ def _sections(text: str, headings: list[tuple[str, str]]) -> list[dict[str, Any]
     return [*kept, *({"id": "", "title": name, "there": False} for name in missing)]
 
 
-def history(site: PageContext, visit: PageRequest) -> Response:
-    """Every version of a capsule, and two of them compared line by line."""
-    key = visit.path["id"]
-    capsule = site.call("capsule_fetch", id=key, include_deleted=True)
-    versions = versions_of(site, "capsule", key, _VERSIONS, visit.offset)
+def history(context: PageContext, request: PageRequest) -> Response:
+    """Show all versions of a capsule, and two of them compared by line."""
+    key = request.path["id"]
+    capsule = context.call("capsule_fetch", id=key, include_deleted=True)
+    versions = versions_of(context, "capsule", key, _VERSIONS, request.offset)
     current = versions["current"]
-    newer = number_of(visit.query.get("to")) or current
-    older = number_of(visit.query.get("from")) or max(newer - 1, 1)
-    return site.page(
-        visit,
+    newer = number_of(request.query.get("to")) or current
+    older = number_of(request.query.get("from")) or max(newer - 1, 1)
+    return context.page(
+        request,
         "capsule_history.html",
         family="capsule",
         capsule=capsule,
@@ -97,44 +100,46 @@ def history(site: PageContext, visit: PageRequest) -> Response:
         older=older,
         newer=newer,
         current=current,
-        lines=difference(_text_of(site, key, older), _text_of(site, key, newer)) if older != newer else [],
+        lines=difference(_text_of(context, key, older), _text_of(context, key, newer)) if older != newer else [],
     )
 
 
-def _text_of(site: PageContext, key: str, version: int) -> str:
-    """The text of a version; one that is not kept any more reads as empty."""
+def _text_of(context: PageContext, key: str, version: int) -> str:
+    """Return the text of a version; empty if it is no longer stored."""
     try:
-        return str(site.call("capsule_fetch", id=key, include_deleted=True, version=version)["capsule_text"])
+        return str(context.call("capsule_fetch", id=key, include_deleted=True, version=version)["capsule_text"])
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
         return ""
 
 
-def editing(site: PageContext, visit: PageRequest) -> Response:
-    """The form that changes a capsule."""
-    capsule = site.call("capsule_fetch", id=visit.path["id"])
-    return _edit_form(site, visit, capsule, None)
+def show_form(context: PageContext, request: PageRequest) -> Response:
+    """Show the form that changes a capsule."""
+    capsule = context.call("capsule_fetch", id=request.path["id"])
+    return _edit_form(context, request, capsule, None)
 
 
-def _edit_form(site: PageContext, visit: PageRequest, capsule: dict[str, Any], error: MossError | None) -> Response:
-    return site.page(
-        visit,
+def _edit_form(
+    context: PageContext, request: PageRequest, capsule: dict[str, Any], error: MossError | None
+) -> Response:
+    return context.page(
+        request,
         "capsule_edit.html",
         family="capsule",
         status=error.status if error else 200,
         capsule=capsule,
         error=error,
-        limit=site.store.config.capsule_max_chars,
+        limit=context.store.config.capsule_max_chars,
     )
 
 
-def edit(site: PageContext, visit: PageRequest) -> Response:
-    """Takes a changed capsule; what is refused stands in the form again with the reason."""
-    key, form = visit.path["id"], visit.form
+def edit(context: PageContext, request: PageRequest) -> Response:
+    """Store a changed capsule; if it is refused, show the form again with the reason."""
+    key, form = request.path["id"], request.form
     text = form.get("capsule_text", "").replace("\r\n", "\n")
     changes: dict[str, Any] = {name: form.get(name, "") for name in ("title", "source", "phase", "role", "run_id")}
-    before = site.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form says so
+    before = context.call("capsule_fetch", id=key, include_deleted=True)  # deleted meanwhile: the form reports it
     if text != before["capsule_text"].replace("\r\n", "\n"):
         changes["capsule_text"] = text
     tags = _tags(form.get("tags", ""), before.get("tags") or [])
@@ -142,58 +147,58 @@ def edit(site: PageContext, visit: PageRequest) -> Response:
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
     try:
         # Directly: an empty value clears a field here.
-        site.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
+        context.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
     except MossError as error:
         kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
-        return _edit_form(site, visit, kept, error)
-    return site.to(f"/capsules/{key}", said="changed")
+        return _edit_form(context, request, kept, error)
+    return context.to(f"/capsules/{key}", said="changed")
 
 
 def _tags(written: str, before: list[str]) -> list[str]:
-    """The tags that a form names; where it was not touched those that there are, which may have commas in them."""
+    """Return the tags of a form; the stored ones if it is unchanged, since they may contain commas."""
     if written == ", ".join(before):
         return before
     return [tag for part in written.split(",") if (tag := part.strip())]
 
 
-def rename(site: PageContext, visit: PageRequest) -> Response:
-    """Gives a capsule another name or workspace."""
-    key, form = visit.path["id"], visit.form
-    before = site.call("capsule_fetch", id=key)
+def rename(context: PageContext, request: PageRequest) -> Response:
+    """Rename a capsule or move it to another workspace."""
+    key, form = request.path["id"], request.form
+    before = context.call("capsule_fetch", id=key)
     new = {
         f"new_{part}": form[part].strip()
         for part in ("name", "workspace")
         if form.get(part, "").strip() and form[part].strip() != before.get(part)
     }
     if new:
-        site.call("moss_rename", type="capsule", id=key, **new)
-    return site.to(f"/capsules/{key}", said="renamed" if new else "")
+        context.call("moss_rename", type="capsule", id=key, **new)
+    return context.to(f"/capsules/{key}", said="renamed" if new else "")
 
 
-def delete(site: PageContext, visit: PageRequest) -> Response:
-    """Deletes a capsule, so that it can be brought back."""
-    site.call("capsule_delete", id=visit.path["id"])
-    return site.to("/capsules", said="deleted", id=visit.path["id"])
+def delete(context: PageContext, request: PageRequest) -> Response:
+    """Delete a capsule; it can be restored."""
+    context.call("capsule_delete", id=request.path["id"])
+    return context.to("/capsules", said="deleted", id=request.path["id"])
 
 
-def restore(site: PageContext, visit: PageRequest) -> Response:
-    """Brings a deleted capsule back."""
-    site.call("capsule_restore", id=visit.path["id"])
-    return site.to(f"/capsules/{visit.path['id']}", said="restored")
+def restore(context: PageContext, request: PageRequest) -> Response:
+    """Restore a deleted capsule."""
+    context.call("capsule_restore", id=request.path["id"])
+    return context.to(f"/capsules/{request.path['id']}", said="restored")
 
 
-def revert(site: PageContext, visit: PageRequest) -> Response:
-    """Makes an old version the present one."""
-    key = visit.path["id"]
-    site.call("moss_revert", type="capsule", id=key, version=number_of(visit.form.get("version")))
-    return site.to(f"/capsules/{key}", said="reverted")
+def revert(context: PageContext, request: PageRequest) -> Response:
+    """Revert a capsule to an old version."""
+    key = request.path["id"]
+    context.call("moss_revert", type="capsule", id=key, version=number_of(request.form.get("version")))
+    return context.to(f"/capsules/{key}", said="reverted")
 
 
 PAGES = {
-    "/capsules": listing,
-    "/capsules/{id}": reading,
+    "/capsules": list_page,
+    "/capsules/{id}": show,
     "/capsules/{id}/history": history,
-    "/capsules/{id}/edit": editing,
+    "/capsules/{id}/edit": show_form,
 }
 FORMS = {
     "/capsules/{id}/edit": edit,

@@ -1,4 +1,4 @@
-"""What changes while somebody looks: one message a change, as server-sent events."""
+"""Change events for open pages, as server-sent events."""
 
 from __future__ import annotations
 
@@ -17,42 +17,42 @@ if TYPE_CHECKING:
 
     from .page_context import PageContext
 
-_LOOK_S = 1.0
+_POLL_S = 1.0
 _KEEP_ALIVE = 20
-"""After so many looks without a change something is sent, so that a browser that went away is noticed."""
+"""Number of polls without a change after which a comment is sent, which detects a closed browser."""
 
 
-def stream(site: PageContext) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint that tells a page of changes after `after`; other processes write too, so the store is asked."""
+def stream(context: PageContext) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint that reports changes after `after`; other processes write too, so the store is polled."""
 
     async def answer(request: Request) -> Response:
         given = request.query_params.get("after", "")
         known = int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
         headers = {"Cache-Control": "no-store"}
-        return StreamingResponse(_messages(site, known), media_type="text/event-stream", headers=headers)
+        return StreamingResponse(_messages(context, known), media_type="text/event-stream", headers=headers)
 
     return answer
 
 
-async def _messages(site: PageContext, known: int | None) -> AsyncIterator[str]:
+async def _messages(context: PageContext, known: int | None) -> AsyncIterator[str]:
     yield ": listening\n\n"
-    quiet = 0
+    idle_polls = 0
     while True:
-        seq = await in_thread(_last_change, site)
-        quiet += 1
+        seq = await in_thread(_last_change, context)
+        idle_polls += 1
         if seq is not None and seq != known:
             if known is not None:
                 yield f"event: changed\ndata: {seq}\n\n"
-                quiet = 0
+                idle_polls = 0
             known = seq
-        elif quiet >= _KEEP_ALIVE:
+        elif idle_polls >= _KEEP_ALIVE:
             yield ": still here\n\n"
-            quiet = 0
-        await anyio.sleep(_LOOK_S)
+            idle_polls = 0
+        await anyio.sleep(_POLL_S)
 
 
-def _last_change(site: PageContext) -> int | None:
+def _last_change(context: PageContext) -> int | None:
     try:
-        return int(site.call("moss_changes")["seq"])
+        return int(context.call("moss_changes")["seq"])
     except MossError:
-        return None  # a store that is busy or away for a moment tells of its changes later
+        return None  # a store that is busy now reports its changes later

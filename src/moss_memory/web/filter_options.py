@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 
 def most_used(values: Iterable[str | None], most: int = 8) -> list[tuple[str, int]]:
-    """The values that come up most, each with how often; those that are none are not counted."""
+    """Return the most frequent values with their counts; empty values are not counted."""
     pluralize: dict[str, int] = {}
     for value in values:
         if value:

@@ -11,25 +11,25 @@ if TYPE_CHECKING:
     Graph = dict[str, Any]
 
 NODES = 200
-"""The most nodes that a picture shows: the last changed ones."""
+"""Maximum number of nodes in a picture: the last changed ones."""
 _EDGES = 1000
 _TEXT_CHARS = 600
 _TITLE_CHARS = 200
-_WHOLE = 2_000_000
+_MAX_CHARS = 2_000_000
 _PAGE = 200
 _PAGES = 5
 
 
-def graph_of(site: PageContext, workspace: str, branch: str, doc: str) -> Graph:
-    """The last changed nodes of a graph and the links between them."""
-    answer = site.call(
+def graph_of(context: PageContext, workspace: str, branch: str, doc: str) -> Graph:
+    """Return the last changed nodes of a graph and the edges between them."""
+    answer = context.call(
         "branchmind_graph_query",
         workspace=workspace,
         branch=branch,
         doc=doc,
         limit=NODES,
         edges_limit=_EDGES,
-        max_chars=_WHOLE,
+        max_chars=_MAX_CHARS,
     )
     return {
         "nodes": [_node(node) for node in answer["nodes"]],
@@ -39,7 +39,7 @@ def graph_of(site: PageContext, workspace: str, branch: str, doc: str) -> Graph:
 
 
 def _node(node: dict[str, Any], mark: str = "") -> dict[str, Any]:
-    """A node with as much of its text as a list shows; `mark` says how it differs."""
+    """Return a node with its text shortened for lists; `mark` is its difference."""
     return {
         "id": node["id"],
         "type": node["type"],
@@ -55,13 +55,15 @@ def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def compared(site: PageContext, workspace: str, branch: str, other: str, doc: str, graph: Graph) -> dict[str, Any]:
-    """How a branch differs from another one; marks the nodes and links of its graph, and adds those it lacks.
+def mark_differences(
+    context: PageContext, workspace: str, branch: str, other: str, doc: str, graph: Graph
+) -> dict[str, Any]:
+    """Mark the nodes and edges of a branch's graph that differ from another branch, and add the missing ones.
 
-    A difference shows its second side only, so it is read in both directions.
+    A difference contains only its second side, so it is read in both directions.
     """
-    here, here_edges = _changes(site, workspace, other, branch, doc)
-    there, there_edges = _changes(site, workspace, branch, other, doc)
+    here, here_edges = _changes(context, workspace, other, branch, doc)
+    there, there_edges = _changes(context, workspace, branch, other, doc)
     nodes = {node["id"]: node for node in graph["nodes"]}
     changes = []
     for key, node in {**here, **{key: node for key, node in there.items() if key not in here}}.items():
@@ -84,7 +86,7 @@ def compared(site: PageContext, workspace: str, branch: str, other: str, doc: st
 
 
 def _mark(here: dict[str, Any] | None, there: dict[str, Any] | None) -> str:
-    """What a node is beside the other branch; nothing where both have deleted it."""
+    """Return a node's difference from the other branch; empty if both have deleted it."""
     is_here = here is not None and not here["deleted"]
     is_there = there is not None and not there["deleted"]
     if is_here:
@@ -105,15 +107,15 @@ def _mark_edges(graph: Graph, here: dict[Any, dict[str, Any]], there: dict[Any, 
 
 
 def _changes(
-    site: PageContext, workspace: str, start: str, end: str, doc: str
+    context: PageContext, workspace: str, start: str, end: str, doc: str
 ) -> tuple[dict[Any, Any], dict[Any, Any]]:
-    """The nodes and the links of `end` that differ from `start`, by their keys."""
+    """Return the nodes and edges of `end` that differ from `start`, by key."""
     nodes: dict[Any, Any] = {}
     edges: dict[Any, Any] = {}
     cursor = None
     for _ in range(_PAGES):
-        place = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _WHOLE}
-        answer = site.store.call("branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {}))
+        place = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
+        answer = context.store.call("branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {}))
         for change in answer["changes"]:
             if change["kind"] == "node":
                 nodes[change["id"]] = change["to"]

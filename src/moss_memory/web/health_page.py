@@ -1,4 +1,4 @@
-"""Health and connecting: whether the store is in order, and how clients find it."""
+"""Health check of the store, and commands that connect clients."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from .page_context import PageContext, PageRequest
 
 
-def health(site: PageContext, visit: PageRequest) -> Response:
-    """What the last look over the store found; the page asks for a new one by itself."""
-    return site.page(visit, "health.html", report=site.health, checked=False)
+def health(context: PageContext, request: PageRequest) -> Response:
+    """Show the result of the last health check; the page requests a new one by itself."""
+    return context.page(request, "health.html", report=context.health, checked=False)
 
 
-def report(site: PageContext, visit: PageRequest) -> Response:
-    """Looks over the store now, as `moss doctor` does."""
-    site.health = examine(site.store.config.home)
-    return site.page(visit, "health.html", report=site.health, checked=True)
+def report(context: PageContext, request: PageRequest) -> Response:
+    """Check the store now, like `moss doctor`."""
+    context.health = examine(context.store.config.home)
+    return context.page(request, "health.html", report=context.health, checked=True)
 
 
-def connect(site: PageContext, visit: PageRequest) -> Response:
-    """The line that connects each client, to this store or to this server; from a demonstration to the user's own."""
-    home = site.own_home or site.store.config.home
+def connect(context: PageContext, request: PageRequest) -> Response:
+    """Show the commands that connect each client to this store or server (a demonstration: to the user's own)."""
+    home = context.own_home or context.store.config.home
     ours = [] if home == resolve_home() else ["--home", home]
     token = os.path.join(home, "token")
-    origin = f"http://127.0.0.1:{PORT}" if site.own_home else visit.origin
-    return site.page(
-        visit,
+    origin = f"http://127.0.0.1:{PORT}" if context.own_home else request.origin
+    return context.page(
+        request,
         "connect.html",
         typed=connecting_lines(*ours),
         over_http=connections(origin, token),

@@ -1,4 +1,4 @@
-"""Two texts compared line by line, as the lines that a page shows."""
+"""Two texts compared by line, as rows of a page."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     Change = tuple[int, int, int, int]
-    """Lines of the old text, from and to, in the place of which lines of the new text stand, from and to."""
+    """Range of old lines and the range of new lines that replaces it."""
 
-_AROUND = 3
-_STEPS = 400_000
-"""The work that finding a difference may take; texts that need more are too different to be compared."""
+_CONTEXT_LINES = 3
+_MAX_STEPS = 400_000
+"""Maximum work to find a difference; texts that need more are too different to be compared."""
 
-_SHOWN_LINES = 1_000
-_SHOWN_CHARS = 200_000
+_MAX_LINES = 1_000
+_MAX_CHARS = 200_000
 _LINE_CHARS = 4_000
 _SIGNS = {"same": " ", "added": "+", "removed": "\u2212", "skipped": "…"}
 
@@ -24,9 +24,9 @@ class TooDifferentError(Exception):
 
 
 def difference(old: str, new: str) -> list[dict[str, Any]]:
-    """The changed lines with some around them; what is left out between them is one line that says how much.
+    """Return the changed lines with context; a line with a count replaces omitted ones.
 
-    Texts that are too different to be compared are shown one after the other.
+    Texts that are too different to be compared are returned one after the other.
     """
     before, after = old.splitlines(), new.splitlines()
     try:
@@ -37,7 +37,7 @@ def difference(old: str, new: str) -> list[dict[str, Any]]:
     lines: list[dict[str, Any]] = []
     end = 0
     for group in _groups(changes):
-        first, last = max(group[0][0] - _AROUND, end), min(group[-1][1] + _AROUND, len(before))
+        first, last = max(group[0][0] - _CONTEXT_LINES, end), min(group[-1][1] + _CONTEXT_LINES, len(before))
         if first > end:
             lines.append(_line("skipped", f"{first - end} unchanged lines"))
         lines += _hunk(before, after, first, last, group)
@@ -48,10 +48,10 @@ def difference(old: str, new: str) -> list[dict[str, Any]]:
 
 
 def _groups(changes: list[Change]) -> list[list[Change]]:
-    """The changes, those together whose surroundings touch."""
+    """Return the changes grouped by overlapping context."""
     groups: list[list[Change]] = []
     for change in changes:
-        if groups and change[0] - groups[-1][-1][1] <= 2 * _AROUND:
+        if groups and change[0] - groups[-1][-1][1] <= 2 * _CONTEXT_LINES:
             groups[-1].append(change)
         else:
             groups.append([change])
@@ -59,21 +59,21 @@ def _groups(changes: list[Change]) -> list[list[Change]]:
 
 
 def _hunk(before: list[str], after: list[str], first: int, last: int, group: list[Change]) -> list[dict[str, Any]]:
-    """The lines of the old text from `first` to `last` with the changes among them."""
+    """Return the old lines from `first` to `last` with the changes among them."""
     lines: list[dict[str, Any]] = []
     for start, end, new_start, new_end in group:
         lines += [_line("same", text) for text in before[first:start]]
         removed, added = before[start:end], after[new_start:new_end]
         for kind, texts in (("removed", removed), ("added", added)):
-            lines += [_line(kind, text) for text in texts[:_SHOWN_LINES]]
-            if len(texts) > _SHOWN_LINES:
-                lines.append(_line("skipped", f"{len(texts) - _SHOWN_LINES} more lines {kind}"))
+            lines += [_line(kind, text) for text in texts[:_MAX_LINES]]
+            if len(texts) > _MAX_LINES:
+                lines.append(_line("skipped", f"{len(texts) - _MAX_LINES} more lines {kind}"))
         first = end
     return lines + [_line("same", text) for text in before[first:last]]
 
 
 def _changes(before: list[str], after: list[str]) -> list[Change]:
-    """The fewest changes that make one list of lines of the other, in their order."""
+    """Return the fewest changes that turn one list of lines into another, in order."""
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
@@ -84,11 +84,11 @@ def _changes(before: list[str], after: list[str]) -> list[Change]:
     if not old or not new:
         whole = (start, start + len(old), start, start + len(new))
         return [whole] if old or new else []
-    return _joined(_path(old, new), start)
+    return _join_adjacent(_path(old, new), start)
 
 
 def _path(old: list[str], new: list[str]) -> list[tuple[int, int, bool]]:
-    """The lines that are removed (true) or added, each where it stands in both; by the algorithm of Myers."""
+    """Return removed (True) and added lines with their positions in both lists, by the algorithm of Myers."""
     furthest = {1: 0}
     rounds: list[dict[int, int]] = []
     steps = 0
@@ -106,14 +106,14 @@ def _path(old: list[str], new: list[str]) -> list[tuple[int, int, bool]]:
             furthest[diagonal] = x
             rounds[-1][diagonal] = x
             if x >= len(old) and x - diagonal >= len(new):
-                return _traced(rounds, len(old), len(new))
-        if steps > _STEPS:
+                return _trace_back(rounds, len(old), len(new))
+        if steps > _MAX_STEPS:
             raise TooDifferentError
     raise AssertionError("two lists can always be made equal")
 
 
-def _traced(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
-    """The way back from the end of both lists to their beginning, turned round."""
+def _trace_back(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int, bool]]:
+    """Return the path from the start to the end of both lists, traced backwards."""
     found = []
     for edits in range(len(rounds) - 1, 0, -1):
         last = rounds[edits - 1]
@@ -125,8 +125,8 @@ def _traced(rounds: list[dict[int, int]], x: int, y: int) -> list[tuple[int, int
     return found[::-1]
 
 
-def _joined(edits: list[tuple[int, int, bool]], start: int) -> list[Change]:
-    """Changes of single lines, those side by side as one."""
+def _join_adjacent(edits: list[tuple[int, int, bool]], start: int) -> list[Change]:
+    """Return changes of single lines with adjacent ones joined."""
     changes: list[Change] = []
     for x, y, removed in edits:
         old, new = start + x, start + y
@@ -139,11 +139,11 @@ def _joined(edits: list[tuple[int, int, bool]], start: int) -> list[Change]:
 
 
 def _cut(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """As many of the lines as a page shows, and how many there are more."""
+    """Return as many lines as a page shows, and the number of omitted ones."""
     chars = 0
     for place, line in enumerate(lines):
         chars += len(line["text"])
-        if place >= 3 * _SHOWN_LINES or chars > _SHOWN_CHARS:
+        if place >= 3 * _MAX_LINES or chars > _MAX_CHARS:
             return [*lines[:place], _line("skipped", f"{len(lines) - place} more lines")]
     return lines
 

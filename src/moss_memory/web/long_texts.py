@@ -1,4 +1,4 @@
-"""Long texts and large JSON values in parts, so that no page takes long whatever is stored."""
+"""Long texts and large JSON values in parts, so that rendering time is bounded."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from .page_context import PageRequest
 
 PART_CHARS = 20_000
-"""A text that is rendered is shown in parts of about this many characters."""
+"""Approximate size of a part of rendered text."""
 
 PLAIN_CHARS = 100_000
-"""A text that is shown as it is costs less."""
+"""Approximate size of a part of plain text, which is cheaper to show."""
 
 TREE_VALUES = 2_000
-"""A tree of JSON shows at most this many values."""
+"""Maximum number of values in a JSON tree."""
 
 TREE_TEXT_CHARS = 4_000
-"""A text in such a tree shows at most this many characters."""
+"""Maximum size of a text in a JSON tree."""
 
 TREE_DEPTH = 24
-"""What is nested deeper stands on one line."""
+"""Maximum depth of a JSON tree; deeper values are shown on one line."""
 
 ITEMS = 200
-"""A list in such a tree shows at most this many items."""
+"""Maximum number of items of a list in a JSON tree."""
 
 _BACK_CHARS = 2_000
 """A part ends at a line break among its last characters, if there is one."""
@@ -50,7 +50,7 @@ class Part:
 
 
 def _end(text: str, number: int, most: int) -> int:
-    """Return where the part of a number ends."""
+    """Return the end of a part."""
     end = number * most
     if not 0 < end < len(text):
         return min(end, len(text))
@@ -58,14 +58,14 @@ def _end(text: str, number: int, most: int) -> int:
     return end if line < 0 else line + 1
 
 
-def wanted_part(visit: PageRequest) -> int:
-    """Return the number of the part that a query asks for."""
-    given = visit.query.get("part", "")
+def requested_part(request: PageRequest) -> int:
+    """Return the number of the requested part."""
+    given = request.query.get("part", "")
     return int(given) if given.isascii() and given.isdigit() and len(given) <= _DIGITS else 1
 
 
 class Node:
-    """A JSON value as a tree shows it: `count` are the values in it, `nodes` those that are shown."""
+    """A JSON value in a tree: `count` is the number of values in it, `nodes` are the visible ones."""
 
     __slots__ = ("count", "kind", "name", "nodes", "text")
 
@@ -78,7 +78,7 @@ class Node:
 
 
 class Tree:
-    """The beginning of a JSON value, as much of it as a page shows, and whether that is all."""
+    """The visible beginning of a JSON value, and whether it is complete."""
 
     def __init__(self, value: Any) -> None:
         self.is_whole = True
@@ -111,8 +111,8 @@ class Tree:
         return text[: TREE_TEXT_CHARS - 1] + "…"
 
 
-def shown_value(visit: PageRequest, value: Any) -> dict[str, Any]:
-    """The beginning of a JSON value as `tree`; a part of its text as `plain` if the query asks for the `whole`."""
-    if "whole" in visit.query:
-        return {"plain": Part(pretty(value), wanted_part(visit), PLAIN_CHARS)}
+def value_view(request: PageRequest, value: Any) -> dict[str, Any]:
+    """Return the beginning of a JSON value as `tree`, or part of its text as `plain` if the query has `whole`."""
+    if "whole" in request.query:
+        return {"plain": Part(pretty(value), requested_part(request), PLAIN_CHARS)}
     return {"tree": Tree(value)}

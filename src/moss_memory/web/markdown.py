@@ -28,14 +28,14 @@ _ATTRIBUTES |= {"a": {"href", "title"}, "ol": {"dir", "start"}}
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LAST_LEVEL = 6
 _TABLE_CELLS = 10_000
-"""A table of more cells than this is shown as text: rows that name none of their cells would still fill them all."""
+"""Maximum number of cells of a table; a larger one is shown as text, because rows without cells are filled up."""
 
 
 class Document:
-    """A text as HTML, which can do nothing but be read, and its headings with their ids, in order.
+    """A text as inert HTML, and its headings with their ids, in order.
 
-    Headings start at the second level and have an id, nothing is loaded, nothing runs. The time it takes grows with the
-    text, of which pages show a part at a time.
+    Headings start at the second level and have an id, nothing is loaded, nothing runs. The time is linear in the text,
+    of which pages show one part at a time.
     """
 
     __slots__ = ("headings", "html")
@@ -44,9 +44,9 @@ class Document:
         tokens = _parser.parse(text)
         titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
         self.headings = [(f"s{number}", title) for number, title in enumerate(titles, 1)]
-        _settle_headings(tokens)
+        _set_heading_ids(tokens)
         if _FROM_THE_RIGHT.search(text):
-            _settle_directions(tokens)
+            _set_directions(tokens)
         html = _parser.renderer.render(tokens, _parser.options, {})
         self.html = Markup(_clean(html))  # noqa: S704 - cleaned just here
 
@@ -62,8 +62,8 @@ def _clean(html: str) -> str:
     )
 
 
-def _settle_headings(tokens: Sequence[Token]) -> None:
-    """Gives headings their ids, and the levels that they have below the title of the page."""
+def _set_heading_ids(tokens: Sequence[Token]) -> None:
+    """Set ids of headings, and their levels below the title of the page."""
     opened = [token for token in tokens if token.type == "heading_open"]
     above = min((int(token.tag[1]) for token in opened), default=2) - 2
     for number, token in enumerate(opened, 1):
@@ -73,26 +73,26 @@ def _settle_headings(tokens: Sequence[Token]) -> None:
             token.tag = f"h{min(int(token.tag[1]) - above, _LAST_LEVEL)}"
 
 
-def _settle_directions(tokens: Sequence[Token]) -> None:
-    """Lets each outermost block read in the direction of its own first word."""
+def _set_directions(tokens: Sequence[Token]) -> None:
+    """Set the text direction of each outermost block to that of its first word."""
     for token in tokens:
         if token.nesting == 1 and token.level == 0:
             token.attrSet("dir", "auto")
 
 
 def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
-    """A picture is not loaded, it would tell its server of the reader: its description stands for it."""
+    """Replace an image by its description, because loading it would reveal the reader to its server."""
     from html import escape
 
     return f"<em>{escape(tokens[place].content or 'picture')}</em>"
 
 
-def _small_table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
-    """Take a table, unless the lines that are left could make more cells of it than a page shows."""
+def _bounded_table(state: StateBlock, first: int, last: int, silent: bool) -> bool:
+    """Parse a table, unless the remaining lines could expand to more cells than the maximum."""
     head = state.src[state.bMarks[first] : state.eMarks[first]]
     return (head.count("|") + 1) * (last - first) <= _TABLE_CELLS and table(state, first, last, silent)
 
 
 _parser = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"])
 _parser.add_render_rule("image", _image)
-_parser.block.ruler.at("table", _small_table, {"alt": ["paragraph", "reference"]})
+_parser.block.ruler.at("table", _bounded_table, {"alt": ["paragraph", "reference"]})

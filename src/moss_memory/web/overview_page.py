@@ -1,4 +1,4 @@
-"""The first page: what this is, how much there is, what happened, what was handed over, what is still open."""
+"""The first page: counts, activity, latest hand-overs, open work."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from .page_context import PageContext, PageRequest
 
 _WEEK = 7
-_HANDED_OVER = 6
+_LATEST = 6
 _OPEN = 8
-_LOOKED_INTO = 4
-"""In how many of the last changed workspaces what is open is looked for."""
+_MAX_WORKSPACES = 4
+"""Number of recently changed workspaces in which open work is searched."""
 
 
-def overview(site: PageContext, visit: PageRequest) -> Response:
-    """The page that a person sees first."""
-    workspace = visit.query.get("workspace", "")
-    activity = activity_of(site, workspace)
+def overview(context: PageContext, request: PageRequest) -> Response:
+    """Show the first page."""
+    workspace = request.query.get("workspace", "")
+    activity = activity_of(context, request, workspace)
     counts = activity["counts"]
     week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
     this_week = [day for day in activity["days"] if day["day"] >= week_ago]
@@ -36,26 +36,26 @@ def overview(site: PageContext, visit: PageRequest) -> Response:
         for name, title, path in FAMILIES
         if name in counts
     ]
-    found = recent(site)
+    found = recent(context, request)
     workspaces = found["workspaces"]
     latest = (
-        site.call("capsule_inventory", workspace=workspace, limit=_HANDED_OVER)["items"] if "capsule" in counts else []
+        context.call("capsule_inventory", workspace=workspace, limit=_LATEST)["items"] if "capsule" in counts else []
     )
-    return site.page(
-        visit,
+    return context.page(
+        request,
         "overview.html",
         figures=figures,
-        last=_last(activity, workspace, workspaces),
+        last=_last_change(activity, workspace, workspaces),
         workspaces=found["total"],
         total=sum(day[name] for day in activity["days"] for name in counts),
         plot=plot_of(activity["days"], list(counts), WEEKS),
         latest=latest,
-        open_work=_still_open(site, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
+        open_work=_open_work(context, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
     )
 
 
-def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Where and when something last changed, in the chosen workspace or in any."""
+def _last_change(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return place and time of the last change, in the chosen workspace or in any."""
     if not workspace:
         last = activity.get("last")
         return last and {"workspace": last["workspace"], "at": last["ts_ms"] / 1000}
@@ -63,20 +63,20 @@ def _last(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, A
     return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
 
 
-def _still_open(site: PageContext, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
+def _open_work(context: PageContext, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
     """Open questions and tasks of the workspaces that changed last, questions first."""
     found: list[dict[str, Any]] = []
-    for workspace in workspaces[:_LOOKED_INTO]:
+    for workspace in workspaces[:_MAX_WORKSPACES]:
         if counts.get("reasoning"):
-            found += _questions(site, workspace)
+            found += _questions(context, workspace)
         if counts.get("task"):
-            found += _tasks(site, workspace)
+            found += _tasks(context, workspace)
     return sorted(found, key=lambda one: one["order"])[:_OPEN]
 
 
-def _questions(site: PageContext, workspace: str) -> list[dict[str, Any]]:
+def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     try:
-        cards = site.call("branchmind_think_query", workspace=workspace, types="question", status="open", limit=3)
+        cards = context.call("branchmind_think_query", workspace=workspace, types="question", status="open", limit=3)
     except MossError:
         return []  # no reasoning in this workspace yet
     return [
@@ -85,10 +85,10 @@ def _questions(site: PageContext, workspace: str) -> list[dict[str, Any]]:
     ]
 
 
-def _tasks(site: PageContext, workspace: str) -> list[dict[str, Any]]:
+def _tasks(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for order, status in ((1, "ACTIVE"), (2, "TODO")):
-        items = site.call("tasks_list", workspace=workspace, kind="task", status=status, limit=4)["items"]
+        items = context.call("tasks_list", workspace=workspace, kind="task", status=status, limit=4)["items"]
         found += [
             {"kind": "task", "title": item["title"], "id": item["id"], "workspace": workspace, "order": order}
             for item in items

@@ -1,4 +1,4 @@
-"""What every page has at hand: the store, its own address, templates, and the request being answered."""
+"""State shared by all pages: store, base address, templates; and the parsed request."""
 
 from __future__ import annotations
 
@@ -27,30 +27,32 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 PAGE_ROWS = 30
-_KEPT = 100
-_KEPT_S = 60.0
+_MAX_CACHED = 100
+_CACHE_S = 60.0
 """Figures older than this are counted again also in a store that rests: artifacts expire without a change."""
 
 
 class PageRequest:
-    """One request: what its path, its query and its form say."""
+    """One request: path parameters, query and form."""
 
-    __slots__ = ("form", "origin", "path", "query", "url")
+    __slots__ = ("form", "last_change", "origin", "path", "query", "url")
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
         self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         self.origin = f"{request.url.scheme}://{request.url.netloc}"
+        self.last_change: int | None = None
+        """Number of the store's last change, once a page has asked for it."""
         self.url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
 
-    def asked(self, *names: str) -> dict[str, str]:
-        """Those of the query's values that have one of these names."""
+    def query_values(self, *names: str) -> dict[str, str]:
+        """Return the query's values with these names."""
         return {name: self.query[name] for name in names if name in self.query}
 
     @property
     def offset(self) -> int:
-        """How many rows of a list come before those that are asked for."""
+        """Return the number of rows before the requested page."""
         given = self.query.get("offset", "")
         return min(int(given), 10**9) if given.isascii() and given.isdigit() and len(given) < 12 else 0
 
@@ -64,72 +66,79 @@ class PageContext:
         self.store = store
         self.base = base
         self.own_home = own_home
-        """The home of the user to whom a demonstration is shown; empty for every other store."""
+        """The user's home if this is a demonstration; empty for every other store."""
         self.read_only = read_only
         self.health: dict[str, Any] | None = None
-        """What the last look over the store found; none before the first."""
-        self._kept: dict[str, tuple[int, float, dict[str, Any]]] = {}
+        """Result of the last health check; None before the first."""
+        self._cache: dict[str, tuple[int, float, dict[str, Any]]] = {}
         self._form_token = form_token
         self._templates = environment(base)
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """Calls a tool; what is none or empty is left out. Pages have limits of their own, no budget of characters."""
+        """Call a tool without empty arguments and without a character budget, since pages have limits of their own."""
         sent = {name.rstrip("_"): value for name, value in arguments.items() if value not in (None, "")}
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
         return self.store.call(tool, sent)
 
-    def figures(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What a tool says of the whole store for the frame of every page, asked again when something has changed."""
+    def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Return a tool's answer for the frame of every page, cached until the store changes."""
         key = repr((tool, sorted(arguments.items())))
-        seq, now = self.call("moss_changes")["seq"], time.monotonic()
-        kept = self._kept.get(key)
-        if kept and kept[0] == seq and now - kept[1] < _KEPT_S:
-            return kept[2]
+        seq, now = self._last_change(request), time.monotonic()
+        cached = self._cache.get(key)
+        if cached and cached[0] == seq and now - cached[1] < _CACHE_S:
+            return cached[2]
         answer = self.call(tool, **arguments)
-        if len(self._kept) >= _KEPT:
-            self._kept.clear()
-        self._kept[key] = (seq, now, answer)
+        if len(self._cache) >= _MAX_CACHED:
+            self._cache.clear()
+        self._cache[key] = (seq, now, answer)
         return answer
 
-    def forget(self) -> None:
-        """Asks for every figure again, as after a change."""
-        self._kept.clear()
+    def _last_change(self, request: PageRequest | None) -> int:
+        if request is None:
+            return int(self.call("moss_changes")["seq"])
+        if request.last_change is None:
+            request.last_change = self._last_change(None)
+        return request.last_change
+
+    def clear_cache(self) -> None:
+        """Discard the answers of `cached_call`."""
+        self._cache.clear()
 
     def prepare(self) -> None:
-        """Reads what the first page will need, so that it comes as soon as the others."""
+        """Load the data and templates of the first page in advance."""
         for template in ("base.html", "parts.html", "overview.html"):
             self._templates.get_template(template)
-        with contextlib.suppress(MossError):  # which the page will say
+        with contextlib.suppress(MossError):  # the page reports it
             prepare_frame(self)
 
     def page(
-        self, visit: PageRequest, template: str, *, family: str = "", status: int = 200, **context: Any
+        self, request: PageRequest, template: str, *, family: str = "", status: int = 200, **context: Any
     ) -> Response:
-        """A whole page: the template in its frame."""
+        """Render a complete page: the template in its frame."""
         text = self._templates.get_template(template).render(
-            visit=visit,
+            visit=request,
             now=time.time(),
             family=family,
             read_only=self.read_only,
             form_token=self._form_token(),
-            shell=frame_of(self, visit),
+            shell=frame_of(self, request),
             demonstration=BANNER if self.own_home else "",
             **context,
         )
-        if self.own_home:  # a message may name the folder, which is nobody's to use
+        if self.own_home:  # a message may contain the demonstration's folder
             text = text.replace(str(escape(self.store.config.home)), "the demonstration")
         return HTMLResponse(text, status)
 
-    def refused(self, visit: PageRequest, error: MossError) -> Response:
-        """The page that says why something was refused."""
-        return self.page(visit, "refused.html", status=error.status, error=error)
+    def error_page(self, request: PageRequest, error: MossError) -> Response:
+        """Render the page for a refused request."""
+        return self.page(request, "refused.html", status=error.status, error=error)
 
     def to(self, path: str, **query: Any) -> Response:
-        """Sends the browser to a page, after a form was taken."""
+        """Redirect the browser to a page after a form was accepted."""
         return RedirectResponse(self.base + path + query_of(**query), status_code=303)
 
-    def rows(self, visit: PageRequest, most: int = PAGE_ROWS) -> dict[str, int]:
-        """The limit and offset of the page that is asked for."""
-        return {"limit": most, "offset": visit.offset}
+    def paging(self, request: PageRequest, most: int = PAGE_ROWS) -> dict[str, int]:
+        """Return limit and offset of the requested page."""
+        return {"limit": most, "offset": request.offset}

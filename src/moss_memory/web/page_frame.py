@@ -1,4 +1,4 @@
-"""What stands around every page: the families with their counts, the workspaces, the state of the store."""
+"""The frame of every page: families with counts, workspaces, state of the store."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ FAMILIES = (
     ("record", "Records", "/records"),
 )
 WEEKS = 9
-_MOST_WORKSPACES = 100
+_MAX_WORKSPACES = 100
 
 
-def frame_of(site: PageContext, visit: PageRequest) -> dict[str, Any]:
-    """What the frame of a page shows; a store that cannot be read is said, not raised."""
-    workspace = visit.query.get("workspace", "")
+def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
+    """Return the data of a page's frame; an unreadable store is reported in it, not raised."""
+    workspace = request.query.get("workspace", "")
     try:
-        activity = activity_of(site, workspace)
-        names = [one["workspace"] for one in recent(site)["workspaces"]]
+        activity = activity_of(context, request, workspace)
+        names = [one["workspace"] for one in recent(context, request)["workspaces"]]
         trouble = ""
     except MossError as error:
         activity, names, trouble = {"counts": {}, "seq": 0}, [], error.message
@@ -39,30 +39,30 @@ def frame_of(site: PageContext, visit: PageRequest) -> dict[str, Any]:
         "seq": activity["seq"],
         "workspace": workspace,
         "workspaces": names if not workspace or workspace in names else [workspace, *names],
-        "health": site.health,
+        "health": context.health,
         "trouble": trouble,
     }
 
 
-def prepare_frame(site: PageContext) -> None:
-    """Asks for what every frame shows, so that it is there."""
-    activity_of(site, "")
-    recent(site)
+def prepare_frame(context: PageContext) -> None:
+    """Fill the cache for the frame."""
+    activity_of(context, None, "")
+    recent(context, None)
 
 
-def activity_of(site: PageContext, workspace: str) -> dict[str, Any]:
-    """How much there is of each family, and what changed in the last nine weeks."""
-    return site.figures("moss_activity", days=WEEKS * 7, workspace=workspace)
+def activity_of(context: PageContext, request: PageRequest | None, workspace: str) -> dict[str, Any]:
+    """Return the counts of each family and the changes of the last nine weeks."""
+    return context.cached_call(request, "moss_activity", days=WEEKS * 7, workspace=workspace)
 
 
-def recent(site: PageContext) -> dict[str, Any]:
-    """The workspaces, the most recently changed first, and how many there are."""
-    return site.figures("moss_recent", limit=_MOST_WORKSPACES)
+def recent(context: PageContext, request: PageRequest | None) -> dict[str, Any]:
+    """Return the workspaces, most recently changed first, and their number."""
+    return context.cached_call(request, "moss_recent", limit=_MAX_WORKSPACES)
 
 
-def workspace_in_view(site: PageContext, visit: PageRequest, family: str) -> str:
-    """The workspace that a page of one workspace shows: the chosen one, else the last changed that has something."""
-    if "workspace" in visit.query:
-        return visit.query["workspace"]
-    found = recent(site)["workspaces"]
+def workspace_in_view(context: PageContext, request: PageRequest, family: str) -> str:
+    """Return the workspace of a page: the chosen one, or the last changed with data of this family."""
+    if "workspace" in request.query:
+        return request.query["workspace"]
+    found = recent(context, request)["workspaces"]
     return str(next((one["workspace"] for one in found if family in one["holds"]), "default"))

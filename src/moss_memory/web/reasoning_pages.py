@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 
-from .graph_data import compared, graph_of
-from .long_texts import Part, wanted_part
+from .graph_data import graph_of, mark_differences
+from .long_texts import Part, requested_part
 from .markdown import Document
 from .page_frame import workspace_in_view
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
 
 _BRANCHES = 200
 _ENTRIES = 40
-_WHOLE = 400_000
+_MAX_CHARS = 400_000
 _CONFLICTS = 20
 _RENDERED_CHARS = 30_000
-"""A page of the log renders about this many characters; of entries beyond that it shows the beginning."""
+"""Approximate size of rendered text on a page of the log; further entries show only their beginning."""
 _BEGINNING_CHARS = 300
-_OF_WORK = ("task/", "plan/")
-"""What the branches begin with that belong to tasks and plans."""
+_WORK_PREFIXES = ("task/", "plan/")
+"""Prefixes of the branches of tasks and plans."""
 
 
-def graph(site: PageContext, visit: PageRequest) -> Response:
-    """The graph of a branch; beside another one it shows what differs."""
-    workspace = workspace_in_view(site, visit, "reasoning")
-    branches = _branches(site, workspace)
+def graph(context: PageContext, request: PageRequest) -> Response:
+    """Show the graph of a branch, or its difference from another one."""
+    workspace = workspace_in_view(context, request, "reasoning")
+    branches = _branches(context, workspace)
     if not branches:
-        return site.page(visit, "reasoning_empty.html", family="reasoning", place=workspace)
-    branch = visit.query.get("branch") or _checkout(site, workspace)
-    doc = visit.query.get("doc", "graph")
-    other = visit.query.get("compare", "")
-    shown = graph_of(site, workspace, branch, doc)
-    difference = compared(site, workspace, branch, other, doc, shown) if other and other != branch else None
-    return site.page(
-        visit,
+        return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
+    branch = request.query.get("branch") or _checkout(context, workspace)
+    doc = request.query.get("doc", "graph")
+    other = request.query.get("compare", "")
+    shown = graph_of(context, workspace, branch, doc)
+    difference = mark_differences(context, workspace, branch, other, doc, shown) if other and other != branch else None
+    return context.page(
+        request,
         "reasoning.html",
         family="reasoning",
         place=workspace,
@@ -51,28 +51,30 @@ def graph(site: PageContext, visit: PageRequest) -> Response:
         graph=shown,
         difference=difference,
         counts=_counts(shown["nodes"]),
-        conflicts=_conflicts(site, workspace, branch, doc, shown["nodes"]),
+        conflicts=_conflicts(context, workspace, branch, doc, shown["nodes"]),
         base_of={one["name"]: one["base_branch"] for one in branches},
     )
 
 
-def _checkout(site: PageContext, workspace: str) -> str:
-    return str(site.call("branchmind_status", workspace=workspace)["checkout"] or "main")
+def _checkout(context: PageContext, workspace: str) -> str:
+    return str(context.call("branchmind_status", workspace=workspace)["checkout"] or "main")
 
 
-def _branches(site: PageContext, workspace: str) -> list[dict[str, Any]]:
-    """The branches that can be looked at, those of tasks and plans last."""
+def _branches(context: PageContext, workspace: str) -> list[dict[str, Any]]:
+    """Return the branches, those of tasks and plans last."""
     try:
-        found = site.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_WHOLE)["branches"]
+        found = context.call("branchmind_branch_list", workspace=workspace, limit=_BRANCHES, max_chars=_MAX_CHARS)[
+            "branches"
+        ]
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
         return []
-    return sorted(found, key=lambda one: one["name"].startswith(_OF_WORK))
+    return sorted(found, key=lambda one: one["name"].startswith(_WORK_PREFIXES))
 
 
 def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
-    """How many nodes there are of each type and status."""
+    """Return the number of nodes of each type and status."""
     found: dict[str, dict[str, int]] = {"types": {}, "statuses": {}}
     for node in nodes:
         for kind, value in (("types", node["type"]), ("statuses", node["status"])):
@@ -82,10 +84,10 @@ def _counts(nodes: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def _conflicts(
-    site: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
+    context: PageContext, workspace: str, branch: str, doc: str, nodes: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What merges into a branch have left to settle, each with a title."""
-    found = site.call(
+    """Return the open conflicts of merges into a branch, each with a title."""
+    found = context.call(
         "branchmind_graph_conflicts", workspace=workspace, into=branch, doc=doc, status="open", limit=_CONFLICTS
     )["conflicts"]
     titles = {node["id"]: node["title"] for node in nodes}
@@ -93,17 +95,17 @@ def _conflicts(
 
 
 def _title(key: Any, titles: dict[str, str]) -> str:
-    """A node by its title, a link by the titles of its ends."""
+    """Return a node's title, or for an edge the titles of its ends."""
     if isinstance(key, dict):
         return f"{_title(key['from'], titles)} {key['rel']} {_title(key['to'], titles)}"
     return titles.get(str(key), str(key))
 
 
-def conflict(site: PageContext, visit: PageRequest) -> Response:
-    """A conflict: what both started from, and what each made of it."""
-    workspace = workspace_in_view(site, visit, "reasoning")
-    shown = site.call(
-        "branchmind_graph_conflict_show", workspace=workspace, conflict_id=visit.path["id"], max_chars=_WHOLE
+def conflict(context: PageContext, request: PageRequest) -> Response:
+    """Show a conflict: the common ancestor and both sides."""
+    workspace = workspace_in_view(context, request, "reasoning")
+    shown = context.call(
+        "branchmind_graph_conflict_show", workspace=workspace, conflict_id=request.path["id"], max_chars=_MAX_CHARS
     )["conflict"]
     sides = [
         {"title": "Both began with", "state": shown["base"], "choice": ""},
@@ -112,35 +114,35 @@ def conflict(site: PageContext, visit: PageRequest) -> Response:
     ]
     named = next((side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")), None)
     title = named or _title(shown["key"], {})
-    return site.page(
-        visit, "conflict.html", family="reasoning", place=workspace, conflict=shown, title=title, sides=sides
+    return context.page(
+        request, "conflict.html", family="reasoning", place=workspace, conflict=shown, title=title, sides=sides
     )
 
 
-def settle(site: PageContext, visit: PageRequest) -> Response:
-    """Settles a conflict with one of its sides."""
-    workspace, key = visit.form.get("workspace", ""), visit.path["id"]
-    resolution = visit.form.get("resolution", "")
-    site.call("branchmind_graph_conflict_resolve", workspace=workspace, conflict_id=key, resolution=resolution)
-    return site.to(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
+def resolve(context: PageContext, request: PageRequest) -> Response:
+    """Resolve a conflict with one of its sides."""
+    workspace, key = request.form.get("workspace", ""), request.path["id"]
+    resolution = request.form.get("resolution", "")
+    context.call("branchmind_graph_conflict_resolve", workspace=workspace, conflict_id=key, resolution=resolution)
+    return context.to(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
 
 
-def merge(site: PageContext, visit: PageRequest) -> Response:
-    """Merges a branch into its base: its graph, and its notes."""
-    form = visit.form
+def merge(context: PageContext, request: PageRequest) -> Response:
+    """Merge a branch into its base: graph and notes."""
+    form = request.form
     workspace, source, into = form.get("workspace", ""), form.get("from", ""), form.get("into", "")
-    place: dict[str, Any] = {"workspace": workspace, "from": source, "into": into}
-    left = _merged(site, "branchmind_graph_merge", {**place, "doc": form.get("doc") or "graph"})
-    _merged(site, "branchmind_merge", {**place, "doc": "notes"})
+    address: dict[str, Any] = {"workspace": workspace, "from": source, "into": into}
+    left = _merge_all(context, "branchmind_graph_merge", {**address, "doc": form.get("doc") or "graph"})
+    _merge_all(context, "branchmind_merge", {**address, "doc": "notes"})
     said = "conflicts" if left else "merged"
-    return site.to("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
+    return context.to("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
 
 
-def _merged(site: PageContext, tool: str, place: dict[str, Any]) -> bool:
-    """Merges page after page to the end; whether it left conflicts."""
+def _merge_all(context: PageContext, tool: str, address: dict[str, Any]) -> bool:
+    """Merge all pages of a branch; return True if conflicts remain."""
     conflicts, cursor = False, None
     while True:
-        answer = site.store.call(tool, place | ({"cursor": cursor} if cursor is not None else {}))
+        answer = context.store.call(tool, address | ({"cursor": cursor} if cursor is not None else {}))
         conflicts = conflicts or bool(answer.get("conflict_ids"))
         page = answer.get("pagination", answer)
         if not page.get("has_more"):
@@ -148,31 +150,31 @@ def _merged(site: PageContext, tool: str, place: dict[str, Any]) -> bool:
         cursor = page.get("next_cursor")
 
 
-def log(site: PageContext, visit: PageRequest) -> Response:
-    """The entries of a document, the newest first."""
-    workspace = workspace_in_view(site, visit, "reasoning")
-    branches = _branches(site, workspace)
+def log(context: PageContext, request: PageRequest) -> Response:
+    """List the entries of a document, newest first."""
+    workspace = workspace_in_view(context, request, "reasoning")
+    branches = _branches(context, workspace)
     if not branches:
-        return site.page(visit, "reasoning_empty.html", family="reasoning", place=workspace)
-    branch = visit.query.get("branch") or _checkout(site, workspace)
+        return context.page(request, "reasoning_empty.html", family="reasoning", place=workspace)
+    branch = request.query.get("branch") or _checkout(context, workspace)
     docs = [
         one
-        for one in site.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_WHOLE)["docs"]
+        for one in context.call("branchmind_docs_list", workspace=workspace, ref=branch, max_chars=_MAX_CHARS)["docs"]
         if not one["doc"].endswith("graph")
     ]
-    doc = visit.query.get("doc") or "notes"
-    cursor, chosen = _number(visit, "cursor"), _number(visit, "entry")
-    answer = site.call(
+    doc = request.query.get("doc") or "notes"
+    cursor, chosen = _number(request, "cursor"), _number(request, "entry")
+    answer = context.call(
         "branchmind_show",
         workspace=workspace,
         branch=branch,
         doc=doc,
         limit=_ENTRIES if chosen is None else 1,
         cursor=cursor if chosen is None else chosen + 1,
-        max_chars=_WHOLE if chosen is None else None,
+        max_chars=_MAX_CHARS if chosen is None else None,
     )
-    return site.page(
-        visit,
+    return context.page(
+        request,
         "log.html",
         family="reasoning",
         place=workspace,
@@ -180,20 +182,20 @@ def log(site: PageContext, visit: PageRequest) -> Response:
         branch=branch,
         docs=docs,
         doc=doc,
-        entries=_rendered(answer["entries"][::-1], 1 if chosen is None else wanted_part(visit)),
+        entries=_render_entries(answer["entries"][::-1], 1 if chosen is None else requested_part(request)),
         chosen=chosen,
         older=answer["pagination"].get("next_cursor") if answer["pagination"]["has_more"] else None,
     )
 
 
-def _number(visit: PageRequest, name: str) -> int | None:
-    """The number of an entry that a query names."""
-    given = visit.query.get(name, "")
+def _number(request: PageRequest, name: str) -> int | None:
+    """Return the number of an entry in the query."""
+    given = request.query.get(name, "")
     return int(given) if given.isascii() and given.isdigit() and len(given) < 19 else None
 
 
-def _rendered(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
-    """Entries with a part of the content of each as HTML; those after too much text on a page with its beginning."""
+def _render_entries(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]]:
+    """Return entries with part of their content as HTML; after too much text on a page, only with their beginning."""
     left = _RENDERED_CHARS
     for entry in entries:
         text = entry.get("content") or ""
@@ -207,4 +209,4 @@ def _rendered(entries: list[dict[str, Any]], number: int) -> list[dict[str, Any]
 
 
 PAGES = {"/reasoning": graph, "/reasoning/log": log, "/reasoning/conflicts/{id}": conflict}
-FORMS = {"/reasoning/merge": merge, "/reasoning/conflicts/{id}/settle": settle}
+FORMS = {"/reasoning/merge": merge, "/reasoning/conflicts/{id}/settle": resolve}

@@ -26,40 +26,42 @@ _KINDS = (
 )
 _PARTS = re.compile(r"(\w+)")
 _WORDS = re.compile(r"\w+")
-_LEAST_CHARS = 3
+_MIN_WORD_CHARS = 3
 _TITLE_CHARS = 160
-_FOUND = re.compile(r"(</?b>)")
+_BOLD = re.compile(r"(</?b>)")
 _MARKS = re.compile(r"(?:\|[ \t:-]*-[ \t:-]*)+\||\*\*|`")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
 _ITEMS = re.compile(r"(?m)(?:\s*(?:^[ \t]*(?:[-*+]|\d+\.)[ \t]|\|))+\s*")
-_WRITTEN = ("capsule", "note")
-"""The kinds whose texts are Markdown."""
+_MARKDOWN_KINDS = ("capsule", "note")
+"""Kinds whose texts are Markdown."""
 _WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
-_OF_WORK = ("plan", "task", "step")
+_WORK_KINDS = ("plan", "task", "step")
 _HITS = 20
 
 
-def found(site: PageContext, visit: PageRequest) -> Response:
-    """What a question finds, best first."""
-    question = visit.query.get("q", "").strip()
-    kinds = [kind for kind in visit.query.get("type", "").split(",") if kind in {name for name, _, _ in _KINDS}]
+def search(context: PageContext, request: PageRequest) -> Response:
+    """Show the results of a search, best first."""
+    question = request.query.get("q", "").strip()
+    kinds = [kind for kind in request.query.get("type", "").split(",") if kind in {name for name, _, _ in _KINDS}]
     answer: dict[str, Any] = {"items": [], "pagination": {"offset": 0, "has_more": False, "total": 0, "limit": _HITS}}
     error = None
     if question:
         try:
-            answer = _searched(site, visit, question, kinds)
+            answer = _search(context, request, question, kinds)
         except MossError as refusal:
             error = refusal
     for hit in answer["items"]:
         hit["family"] = next(family for name, _, family in _KINDS if name == hit["type"])
-        hit["shown"] = marked(read_aloud(hit["snippet"]) if hit["type"] in _WRITTEN else hit["snippet"])
+        hit["shown"] = mark_matches(
+            strip_markdown(hit["snippet"]) if hit["type"] in _MARKDOWN_KINDS else hit["snippet"]
+        )
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
-        hit["title"] = marked_title(hit["title"], question)
-        hit["path"], hit["query"] = _place(hit)
+        hit["title"] = mark_title(hit["title"], question)
+        hit["path"], hit["query"] = _address(hit)
         if hit["path"].startswith("/tasks/"):
             hit["family"] = "task"
-    return site.page(
-        visit,
+    return context.page(
+        request,
         "search.html",
         status=error.status if error else 200,
         question=question,
@@ -72,23 +74,23 @@ def found(site: PageContext, visit: PageRequest) -> Response:
     )
 
 
-def _searched(site: PageContext, visit: PageRequest, question: str, kinds: list[str]) -> dict[str, Any]:
-    mode = "keyword" if visit.query.get("mode") == "keyword" else "both"
-    place = visit.asked("workspace", "run_id")
-    return site.call(
-        "moss_search", query=question, types=kinds or None, search_mode=mode, **place, **site.rows(visit, _HITS)
+def _search(context: PageContext, request: PageRequest, question: str, kinds: list[str]) -> dict[str, Any]:
+    mode = "keyword" if request.query.get("mode") == "keyword" else "both"
+    place = request.query_values("workspace", "run_id")
+    return context.call(
+        "moss_search", query=question, types=kinds or None, search_mode=mode, **place, **context.paging(request, _HITS)
     )
 
 
-def read_aloud(snippet: str) -> str:
-    """A piece of Markdown without its marks, which say nothing in the middle of a text."""
+def strip_markdown(snippet: str) -> str:
+    """Return a piece of Markdown without its markup."""
     plain = _HEADING.sub(r"|\1|", _MARKS.sub("", snippet))
     return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
 
-def marked(snippet: str) -> Markup:
-    """A snippet with what was found marked; whatever else it holds is text."""
-    parts = _FOUND.split(snippet)
+def mark_matches(snippet: str) -> Markup:
+    """Return a snippet as HTML with the matches marked; everything else is escaped."""
+    parts = _BOLD.split(snippet)
     marks = {"<b>": "<mark>", "</b>": "</mark>"}
     return Markup("").join(
         Markup(marks[part]) if part in marks else escape(unescape(part))  # noqa: S704 - two constants
@@ -96,18 +98,20 @@ def marked(snippet: str) -> Markup:
     )
 
 
-def marked_title(title: str, question: str) -> Markup:
-    """The beginning of a title with the words of a question marked, in whatever form they stand there."""
-    asked = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _LEAST_CHARS)
+def mark_title(title: str, question: str) -> Markup:
+    """Return the beginning of a title with the words of the query marked, in any inflected form."""
+    query_values = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _MIN_WORD_CHARS)
     shown = title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1] + "…"
     return Markup("").join(
-        Markup("<mark>{}</mark>").format(part) if asked and part.casefold().startswith(asked) else escape(part)
+        Markup("<mark>{}</mark>").format(part)
+        if query_values and part.casefold().startswith(query_values)
+        else escape(part)
         for part in _PARTS.split(shown)
     )
 
 
-def _place(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The page that shows a hit, and its query."""
+def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the page of a hit and its query."""
     address, workspace = hit["address"], hit["workspace"]
     if hit["type"] == "capsule":
         return f"/capsules/{hit['id']}", {}
@@ -116,7 +120,7 @@ def _place(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if hit["type"] == "record":
         return f"/records/{hit['id']}", {"workspace": workspace}
     work = _WORK.fullmatch(address.get("branch") or "")
-    if work and hit.get("kind") in _OF_WORK:
+    if work and hit.get("kind") in _WORK_KINDS:
         return f"/tasks/{work[1] or work[2]}", {"workspace": workspace}
     branch = {"workspace": workspace, "branch": address.get("branch"), "doc": address.get("doc")}
     if hit["type"] == "note":
@@ -124,5 +128,5 @@ def _place(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return "/reasoning", {**branch, "node": hit["id"]}
 
 
-PAGES = {"/search": found}
+PAGES = {"/search": search}
 FORMS: dict[str, Any] = {}

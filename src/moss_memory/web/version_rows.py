@@ -1,4 +1,4 @@
-"""Versions as capsules and artifacts show them."""
+"""Version lists of capsules and artifacts."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _DIGITS = 9
 
 
 def number_of(given: str | None) -> int:
-    """A version that a query or a form names; 0 when it names none."""
+    """Return the version in a query or a form; 0 if there is none."""
     return int(given) if given and given.isascii() and given.isdigit() and len(given) <= _DIGITS else 0
 
 
-def versions_of(site: PageContext, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
-    """The versions of a capsule or artifact, newest first."""
-    return site.call("moss_history", type=family, id=key, limit=most, offset=offset or None)
+def versions_of(context: PageContext, family: str, key: str, most: int, offset: int = 0) -> dict[str, Any]:
+    """Return the versions of a capsule or artifact, newest first."""
+    return context.call("moss_history", type=family, id=key, limit=most, offset=offset or None)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from interfaces.http.test_http_server import made_certificate
-from moss_memory.http.connection_limits import MOST_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
+from moss_memory.http.connection_limits import MAX_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
 from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -127,8 +127,8 @@ def added(limits: ConnectionLimits, peer: str, count: int) -> list[Peer]:
 def test_another_machine_has_few_connections_and_this_one_as_many_as_there_may_be() -> None:
     limits = ConnectionLimits(most=300, most_unproven=200)
     ours = added(limits, "127.0.0.1", 100)
-    theirs = added(limits, "192.0.2.1", MOST_OF_ADDRESS + 10)
-    assert [one.is_open for one in theirs] == [False] * 10 + [True] * MOST_OF_ADDRESS
+    theirs = added(limits, "192.0.2.1", MAX_OF_ADDRESS + 10)
+    assert [one.is_open for one in theirs] == [False] * 10 + [True] * MAX_OF_ADDRESS
     assert all(one.is_open for one in ours)
 
 
@@ -229,8 +229,8 @@ def test_a_cookie_of_the_same_name_from_another_port_does_not_sign_out(server: H
 def test_of_two_cookies_the_one_that_is_signed_in_counts() -> None:
     sign_in = SignIn(base="/x", secure=False)
     made = str(sign_in.spend(sign_in.new_code())).partition(";")[0]
-    assert sign_in.visitor(f"moss=x; {made}".encode()) is not None
-    assert sign_in.visitor(b"moss=x; moss=y") is None
+    assert sign_in.session(f"moss=x; {made}".encode()) is not None
+    assert sign_in.session(b"moss=x; moss=y") is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -14,7 +14,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.http import sessions as sessions_module
-from moss_memory.http.sessions import IDLE_S, MOST, Sessions
+from moss_memory.http.sessions import IDLE_S, MAX_SESSIONS, Sessions
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -118,15 +118,15 @@ def test_a_session_that_was_ended_is_gone(fakes: HttpServer) -> None:
 
 def test_of_too_many_sessions_the_one_that_idled_longest_ends(tmp_path: Path) -> None:
     with HttpServer(tmp_path / "home", code=FAKES) as server:
-        opened = [server.open() for _ in range(MOST)]
+        opened = [server.open() for _ in range(MAX_SESSIONS)]
         assert server.ask("POST", "/mcp", [*server.authorized, *opened[0]], json.dumps(request("ping"))).status == 200
         server.open()
         asked = [
             server.ask("POST", "/mcp", [*server.authorized, *session], json.dumps(request("ping"))).status
             for session in opened
         ]
-        assert asked == [200, 404, *[200] * (MOST - 2)]
-    assert MOST == 64
+        assert asked == [200, 404, *[200] * (MAX_SESSIONS - 2)]
+    assert MAX_SESSIONS == 64
 
 
 def test_a_session_that_idles_for_a_day_ends() -> None:

@@ -24,7 +24,7 @@ from moss_memory.http import server as server_module
 from moss_memory.http.bind import BindConfig
 from moss_memory.http.http_clients import connections
 from moss_memory.http.listener import listen, port_owner
-from moss_memory.http.sign_in import IDLE_S, LINK_S, MOST, SignIn
+from moss_memory.http.sign_in import IDLE_S, LINK_S, MAX_SESSIONS, SignIn
 from moss_memory.http.token_file import token_of
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -288,24 +288,24 @@ def test_a_browser_that_idles_is_signed_out() -> None:
     sign_in = SignIn(base="/x", secure=False, clock_s=clock)
     cookie = cookie_of(sign_in)
     clock.now += IDLE_S - 1
-    assert sign_in.visitor(cookie) is not None
+    assert sign_in.session(cookie) is not None
     clock.now += IDLE_S - 1
-    assert sign_in.visitor(cookie) is not None
+    assert sign_in.session(cookie) is not None
     clock.now += IDLE_S + 1
-    assert sign_in.visitor(cookie) is None
+    assert sign_in.session(cookie) is None
 
 
 def test_of_too_many_browsers_the_one_that_idled_longest_is_signed_out() -> None:
     clock = Seconds()
     sign_in = SignIn(base="/x", secure=False, clock_s=clock)
     cookies = []
-    for _ in range(MOST):
+    for _ in range(MAX_SESSIONS):
         cookies.append(cookie_of(sign_in))
         clock.now += 1
-    sign_in.visitor(cookies[0])
+    sign_in.session(cookies[0])
     cookie_of(sign_in)
-    assert sign_in.visitor(cookies[0]) is not None
-    assert sign_in.visitor(cookies[1]) is None
+    assert sign_in.session(cookies[0]) is not None
+    assert sign_in.session(cookies[1]) is None
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ class TellingLock:
         self._lock.release()
 
 
-@pytest.mark.parametrize(("slow", "asked"), [("load_config", "offer"), ("open_store", "store")])
+@pytest.mark.parametrize(("slow", "asked"), [("load_config", "tools"), ("open_store", "store")])
 def test_who_asks_while_it_is_made_waits_and_gets_the_same(
     home: str, monkeypatch: pytest.MonkeyPatch, slow: str, asked: str
 ) -> None:
@@ -62,7 +62,7 @@ def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
 
     def connect(number: int) -> Any:
         start.wait(TIMEOUT_S)
-        assert context.offer().find("artifact_list") is None
+        assert context.tools().find("artifact_list") is None
         context.store().call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
         return context.store()
 

@@ -16,7 +16,7 @@ from moss_memory.config import load_config
 from moss_memory.mcp.handlers import handle
 from moss_memory.mcp.protocol import Protocol, StoreRequest
 from moss_memory.mcp.resources import KINDS, PAGE
-from moss_memory.mcp.subscriptions import MOST_URIS, ChangeDetector, Subscription
+from moss_memory.mcp.subscriptions import MAX_URIS, ChangeDetector, Subscription
 from moss_memory.mcp.tool_list import ToolList
 from moss_memory.store import Store
 from support.mcp_pipe import SERVE, UNHURRIED, PipeClient, call, request
@@ -326,7 +326,7 @@ def test_a_watch_hears_of_what_it_watches_and_of_nothing_else(filled: Store) -> 
 
 def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
     watch = Subscription(ToolList())
-    for number in range(MOST_URIS):
+    for number in range(MAX_URIS):
         watch.add(store, f"moss://capsule/shop/{number}")
     with pytest.raises(Exception, match="at most 200"):
         watch.add(store, "moss://capsule/shop/more")
@@ -335,7 +335,7 @@ def test_one_client_listens_to_so_many_addresses(store: Store) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Any:
-    quick = "from moss_memory.mcp import subscriptions\nsubscriptions.LOOK_EVERY_S = 0.05\n"
+    quick = "from moss_memory.mcp import subscriptions\nsubscriptions.POLL_INTERVAL_S = 0.05\n"
     with PipeClient(str(tmp_path), code=UNHURRIED + quick + SERVE) as made:
         yield made
 

@@ -7,19 +7,23 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from starlette.requests import Request
 
 from contract.records.archive import SAMPLES
 from moss_memory.config import load_config
-from moss_memory.store import Store
+from moss_memory.store import Store, open_store
 from moss_memory.tools.artifact import artifact_tools
+from moss_memory.web import overview_page, task_pages
 from moss_memory.web.line_diff import difference
 from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
 from moss_memory.web.markdown import Document
+from moss_memory.web.page_context import PageContext, PageRequest
 from support.measured import cpu_s
 from support.pages_server import PagesServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MOST_CPU_S = 1.0
 CHARS = 800_000
@@ -233,3 +237,21 @@ def test_the_parts_of_a_capsule_follow_each_other_without_a_script(
     assert "part 1 of " in page
     assert 'rel="next"' in page
     assert "?part=2" in page
+
+
+def test_a_page_asks_for_changes_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    with open_store(str(tmp_path / "home")) as store:
+        original = store.call
+
+        def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+            calls.append(tool)
+            return original(tool, arguments)
+
+        monkeypatch.setattr(store, "call", call)
+        context = PageContext(store, base="", form_token=str, read_only=False)
+        for path, handler in (("/", overview_page.overview), ("/tasks", task_pages.board)):
+            calls.clear()
+            scope = {"type": "http", "path": path, "query_string": b"", "path_params": {}, "headers": []}
+            assert handler(context, PageRequest(Request({**scope, "server": ("a", 1)}))).status_code == 200
+            assert calls.count("moss_changes") == 1, path

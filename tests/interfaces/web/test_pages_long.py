@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.web.search_page import read_aloud
+from moss_memory.web.search_page import strip_markdown
 from support.browser import Tab
 
 if TYPE_CHECKING:
@@ -94,4 +94,4 @@ def test_cards_without_links_stand_in_rows_that_are_seen(tab: Tab, store: Store)
     ],
 )
 def test_a_snippet_is_shown_without_the_marks_of_markdown(snippet: str, shown: str) -> None:
-    assert " ".join(read_aloud(snippet).split()) == shown
+    assert " ".join(strip_markdown(snippet).split()) == shown

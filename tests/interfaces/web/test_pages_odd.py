@@ -11,7 +11,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.web.activity_chart import plot_of
-from moss_memory.web.search_page import marked_title
+from moss_memory.web.search_page import mark_title
 from moss_memory.web.templating import sentence
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
     ],
 )
 def test_a_title_is_marked_where_a_question_has_its_words(title: str, question: str, shown: str) -> None:
-    assert str(marked_title(title, question)) == shown
+    assert str(mark_title(title, question)) == shown
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""How artifacts go to files and come back: one line each."""
+"""Artifacts in export files: one line each."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TABLE = Table(
 
 
 def row_of(line: Line) -> Values:
-    """The artifact that a line means; normal forms and measures are computed anew, never believed."""
+    """Return the artifact of a line; normal forms and sizes are computed again."""
     values = TABLE.read(line)
     if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
         raise InvalidRow(f"id is blank or longer than {NAME_MAX_CHARS} characters")

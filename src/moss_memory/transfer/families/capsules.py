@@ -1,4 +1,4 @@
-"""How capsules go to files and come back: each is a Markdown file, its columns stand above its text."""
+"""Capsules in export files: each is a Markdown file with its columns as front matter."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from moss_memory.transfer.export_schema import Line, Values
 
 TEXT = "capsule_text"
-_ALSO = {"workspace": "workspace_raw", "name": "name_raw"}
-"""What people write for some of the columns."""
+_ALIASES = {"workspace": "workspace_raw", "name": "name_raw"}
+"""Other spellings of some columns."""
 TABLE = Table(
     "capsules",
     text("id"),
@@ -42,18 +42,18 @@ TABLE = Table(
     key=("workspace_norm", "id"),
 )
 
-_AS_IT_WAS = ("row_id", "change_seq", "version_at", "version_tool")
-"""What only a file that Moss wrote says of a capsule."""
+_EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool")
+"""Columns that are only in files written by Moss."""
 _KEYS = {column.key for column in TABLE.columns.values()}
 
 
 def row_from(line: Line, text: str, *, workspace: str, name: str) -> tuple[Values, list[str]]:
-    """The capsule of a Markdown file, and which of its fields mean nothing; workspace and name are its path's.
+    """Return the capsule of a Markdown file and its unknown fields; workspace and name are from its path.
 
-    Normal forms and measures are computed anew. Without an id it is a new capsule, without a title its name is that.
+    Normal forms and sizes are computed again. Without an id it is a new capsule, without a title its name is the title.
     """
-    record: dict[str, Any] = {_ALSO.get(key, key): value for key, value in line.items()}
-    unknown = [key for key in line if _ALSO.get(key, key) not in _KEYS]
+    record: dict[str, Any] = {_ALIASES.get(key, key): value for key, value in line.items()}
+    unknown = [key for key in line if _ALIASES.get(key, key) not in _KEYS]
     if not line.keys() & {"name", "name_raw"}:
         record["name_raw"] = name
     if record.get("workspace_raw") is None:
@@ -61,5 +61,5 @@ def row_from(line: Line, text: str, *, workspace: str, name: str) -> tuple[Value
     if "title" not in record:
         record["title"] = record["name_raw"]
     row = row_of({"id": "new", **record, TEXT: text})
-    numbers = {key: TABLE.columns[key].take(record) for key in _AS_IT_WAS}
+    numbers = {key: TABLE.columns[key].read_value(record) for key in _EXPORTED_ONLY}
     return {**row, **numbers, "id": record.get("id")}, unknown

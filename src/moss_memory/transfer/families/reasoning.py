@@ -1,4 +1,4 @@
-"""How reasoning goes to files and comes back: a workspace whole, with the numbers that its entries have."""
+"""Reasoning in export files: complete workspaces, with the numbers of their entries."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _OF_BRANCHES = "in (select branch_id from branches where workspace_norm = :works
 _BRANCH = {"branch_id": "branches"}
 
 
-def moved_event(said_json: str, move: Renumbering) -> str:
-    """What a task event says, with the number of the note that it tells of."""
+def renumber_event(said_json: str, move: Renumbering) -> str:
+    """Return the payload of a task event with the note's new number."""
     said = json.loads(said_json)
     payload = said.get("payload")
     told = said.get("type") == "note_added" and isinstance(payload, dict) and isinstance(payload.get("seq"), int)
@@ -49,7 +49,7 @@ def moved_event(said_json: str, move: Renumbering) -> str:
 
 def _move_entry(entry: Values, move: Renumbering) -> None:
     if entry["written_as"] == "event" and entry["meta_json"] is not None:
-        entry["meta_json"] = moved_event(entry["meta_json"], move)
+        entry["meta_json"] = renumber_event(entry["meta_json"], move)
     origin = entry["source_event_id"]
     if origin is None:
         return
@@ -80,7 +80,7 @@ def _move_conflict(conflict: Values, move: Renumbering) -> None:
         conflict["conflict_id"] = conflict_id(*place, states)
 
 
-NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), call_in="", only="last > 0")
+NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), workspace_condition="", only="last > 0")
 TABLES = (
     Table(
         "workspaces",
@@ -113,7 +113,7 @@ TABLES = (
         number("last_seq", SEQ, optional=True),
         number("reset_seq", SEQ, optional=True),
         key=("branch_id", "shape", "doc"),
-        call_in=f"branch_id {_OF_BRANCHES}",
+        workspace_condition=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
     ),
     Table(
@@ -146,7 +146,7 @@ TABLES = (
         number("own_after", SEQ),
         whole("ts_ms"),
         key=("seq",),
-        call_in=f"branch_id {_OF_BRANCHES}",
+        workspace_condition=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
         fix=_move_reset,
     ),
@@ -191,7 +191,7 @@ TABLES = (
         text("key"),
         number("from_seq", SEQ),
         key=("from_id", "doc", "key"),
-        call_in=f"from_id {_OF_BRANCHES}",
+        workspace_condition=f"from_id {_OF_BRANCHES}",
         refers={"from_id": "branches"},
     ),
     Table(
@@ -224,14 +224,14 @@ TABLES = (
         flag("pinned"),
         number("next_seq", SEQ, endless=True),
         key=("seq",),
-        call_in=f"branch_id {_OF_BRANCHES}",
+        workspace_condition=f"branch_id {_OF_BRANCHES}",
         refers=_BRANCH,
     ),
 )
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that a reader would stumble over or never come to the end of; raises `InvalidRow`."""
+    """Refuse a row that readers cannot process, such as a cycle; raise `InvalidRow`."""
     if table == "branches" and values["base_id"] is not None:
         if values["base_id"] >= values["branch_id"] or values["base_seq"] is None:
             raise InvalidRow("a branch comes after its base and shows it up to base_seq")
@@ -269,7 +269,7 @@ def _check_version(values: Values) -> None:
 
 
 def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:
-    """Writes what follows from rows: the tags by which nodes are looked up."""
+    """Write derived rows: the tags by which nodes are searched."""
     if table == "graph_versions":
         for values in rows:
             place = {key: values[key] for key in ("branch_id", "doc", "seq")}
@@ -278,5 +278,5 @@ def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:
 
 
 def before_delete(tx: Transaction, workspace: str) -> None:
-    """Removes what is not moved but belongs to a workspace that goes."""
+    """Delete rows that are not exported but belong to a deleted workspace."""
     tx.run(f"delete from graph_tags where branch_id {_OF_BRANCHES}", {"workspace": workspace})

@@ -1,4 +1,4 @@
-"""How records go to files and come back: what was said is added to what is known, and snapshots are folded again."""
+"""Records in export files: new observations are added, and snapshots are computed again."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ _KNOWN = {
     table: f"select row_id from {table} where {' and '.join([f'{name} = :{name}' for name in names])}"
     for table, names in _IDENTITY.items()
 }
-_SAID = "select record_row, observed_us, content_id, agent_id from observations where row_id = :row_id"
+_CONTENT = "select record_row, observed_us, content_id, agent_id from observations where row_id = :row_id"
 
 
-def more_of(tx: ReadTransaction, table: str, values: Values, line: Line) -> None:
-    """Puts into a line what is kept of its row in other tables: the properties by which a record is looked up."""
+def add_properties(tx: ReadTransaction, table: str, values: Values, line: Line) -> None:
+    """Add to a line the row's data from other tables: the searchable properties of a record."""
     if table == "records":
         found = tx.rows(
             "select name, value from record_properties where row_id = :row_id order by name, value",
@@ -114,8 +114,8 @@ def more_of(tx: ReadTransaction, table: str, values: Values, line: Line) -> None
         line[PROPERTIES] = [list(row) for row in found]
 
 
-def take_more(table: str, line: Line) -> Any:
-    """Takes the same out of a line again."""
+def pop_properties(table: str, line: Line) -> Any:
+    """Remove that data from a line and return it."""
     found = line.pop(PROPERTIES, []) if table == "records" else []
     if not isinstance(found, list) or not all(_is_property(one) for one in found):
         raise InvalidRow(f"{PROPERTIES} must be a list of names with their values")
@@ -127,7 +127,7 @@ def _is_property(value: Any) -> bool:
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that contradicts itself; raises `InvalidRow`."""
+    """Refuse a row that contradicts itself; raise `InvalidRow`."""
     if table == "records" and values["payload_id"] != payload_id(values["workspace_norm"], values["content_id"]):
         raise InvalidRow("payload_id does not follow from workspace_norm and content_id")
     for name, value in values.items():
@@ -143,20 +143,20 @@ def _check_instant(name: str, us: int) -> None:
 
 
 class Incoming:
-    """Records on their way into a store: what it knows stays, what is new is added, touched entities are folded."""
+    """Import of records: existing ones stay, new ones are added, affected snapshots are computed again."""
 
     def __init__(self, tx: Transaction, offsets: dict[str, int], mode: str, *, as_exported: bool) -> None:
         self._tx = tx
         self._offsets = offsets
         self._mode = mode
-        self._fold = any(offsets.values()) or not as_exported
+        self._recomputes = any(offsets.values()) or not as_exported
         self._rows: dict[tuple[str, int], int] = {}
-        self._touched: dict[int, None] = {}
+        self._changed_entities: dict[int, None] = {}
         self.collisions: list[tuple[Any, Values, str]] = []
-        """Submissions and requests that the store knows with other content: where they stand, what, and why."""
+        """Submissions and requests that exist with different content: line, kind and reason."""
 
-    def take(self, table: Table, where: Any, values: Values, more: Any) -> None:
-        """Writes one row, or finds the one that says the same."""
+    def add(self, table: Table, where: Any, values: Values, more: Any) -> None:
+        """Insert one row, or match it with an equal existing one."""
         row = dict(values)
         for column, other in table.refers.items():
             row[column] = self._rows[other, row[column]]
@@ -166,18 +166,18 @@ class Incoming:
                 return
         elif known is not None:
             self._rows[table.name, values["row_id"]] = known[0]
-            self._grow(table, known[0], row)
+            self._extend_times(table, known[0], row)
             return
         row["row_id"] += self._offsets[table.name]
         self._rows[table.name, values["row_id"]] = row["row_id"]
         table.insert_all(self._tx, [row])
         for name, value in more:
             self._tx.run(sql["add_property"], {"name": name, "value": value, "record_row": row["row_id"]})
-        if table.name == "observations" and self._fold:
-            self._touched[row["entity_row"]] = None
+        if table.name == "observations" and self._recomputes:
+            self._changed_entities[row["entity_row"]] = None
 
-    def _grow(self, table: Table, row_id: int, row: Values) -> None:
-        """A record that is known keeps its content; its times span both."""
+    def _extend_times(self, table: Table, row_id: int, row: Values) -> None:
+        """Extend the times of an existing record; its content stays."""
         if table.name == "records":
             self._tx.run(
                 "update records set "
@@ -188,18 +188,18 @@ class Incoming:
             )
 
     def _is_new(self, where: Any, row: Values, known: Any) -> bool:
-        """Whether an observation is to be added; one that is there with other content is settled by the mode."""
+        """Return True if an observation must be added; resolve a conflict by the mode."""
         if known is not None:
-            said = self._tx.row(_SAID, {"row_id": known[0]})
-            if said == (row["record_row"], row["observed_us"], row["content_id"], row["agent_id"]):
+            stored = self._tx.row(_CONTENT, {"row_id": known[0]})
+            if stored == (row["record_row"], row["observed_us"], row["content_id"], row["agent_id"]):
                 return False
             if self._mode == "error":
                 self.collisions.append((where, row, "this submission is known with other content"))
                 return False
             if self._mode == "replace":
-                self._forget(known[0])
+                self._delete_observation(known[0])
             else:
-                row["submission_id"] = self._another(row["submission_id"])
+                row["submission_id"] = self._free_id(row["submission_id"])
         request = row["client_request_id"]
         if request is not None:
             key = {"workspace": row["workspace_norm"], "client_request_id": request}
@@ -210,26 +210,26 @@ class Incoming:
                 row["client_request_id"] = row["answer_json"] = None
         return True
 
-    def _another(self, submission: str) -> str:
+    def _free_id(self, submission: str) -> str:
         number = 1
         while self._tx.row(_KNOWN["observations"], {"submission_id": f"{submission}-{number}"}) is not None:
             number += 1
         return f"{submission}-{number}"
 
-    def _forget(self, row_id: int) -> None:
+    def _delete_observation(self, row_id: int) -> None:
         entity = self._tx.row("select entity_row from observations where row_id = :row_id", {"row_id": row_id})
         assert entity is not None
-        self._touched[entity[0]] = None
+        self._changed_entities[entity[0]] = None
         self._tx.run("delete from observations where row_id = :row_id", {"row_id": row_id})
 
     def finish(self) -> None:
-        """Folds the snapshots of entities that were told something new."""
-        for entity_row in self._touched:
+        """Compute the snapshots of changed entities."""
+        for entity_row in self._changed_entities:
             recompute_snapshot(self._tx, entity_row)
 
 
 def delete_workspace(tx: Transaction, workspace: str) -> None:
-    """Removes the records of a workspace with all that was made of them."""
+    """Delete the records of a workspace with everything derived from them."""
     inside = "in (select row_id from records where workspace_norm = :workspace)"
     tx.run(f"delete from record_properties where row_id {inside}", {"workspace": workspace})
     for table in reversed(TABLES):
@@ -237,7 +237,7 @@ def delete_workspace(tx: Transaction, workspace: str) -> None:
 
 
 def name_again(tx: Transaction, workspace: str) -> None:
-    """Gives the records of a workspace that was renamed the ids that follow from its new name."""
+    """Replace the record ids of a renamed workspace by those derived from its new name."""
     known = list(
         tx.stream(
             "select row_id, content_id from records where workspace_norm = :workspace order by row_id",
@@ -247,17 +247,17 @@ def name_again(tx: Transaction, workspace: str) -> None:
     for row_id, content in known:
         named = {"row_id": row_id, "payload_id": payload_id(workspace, content)}
         tx.run("update records set payload_id = :payload_id where row_id = :row_id", named)
-        _tell_again(tx, **named)
+        _update_responses(tx, **named)
 
 
-def _tell_again(tx: Transaction, *, row_id: int, payload_id: str) -> None:
-    """What a repeated request will be told is the record's new id."""
-    told = tx.stream(
+def _update_responses(tx: Transaction, *, row_id: int, payload_id: str) -> None:
+    """Replace the record's id in the stored responses of repeated requests."""
+    responses = tx.stream(
         "select o.row_id, o.answer_json, r.workspace_raw from observations o join records r on r.row_id = o.record_row "
         "where r.row_id = :row_id and o.entity_row = r.entity_row and o.answer_json is not null",
         {"row_id": row_id},
     )
-    for observation, answer_json, workspace in list(told):
+    for observation, answer_json, workspace in list(responses):
         answer = {**json.loads(answer_json), "payload_id": payload_id, "workspace": workspace}
         tx.run(
             "update observations set answer_json = :answer_json where row_id = :row_id",

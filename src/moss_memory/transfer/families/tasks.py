@@ -1,4 +1,4 @@
-"""How plans and tasks go to files and come back: with the reasoning of their workspace, whole."""
+"""Plans and tasks in export files: together with the reasoning of their workspace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from moss_memory.transfer.export_schema import (
     whole,
 )
 
-from .reasoning import moved_event
+from .reasoning import renumber_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _OF_TASKS = "in (select row_id from tasks where workspace_norm = :workspace)"
 
 def _move_event(event: Values, move: Renumbering) -> None:
     event["event_id"] = move.ids.get(event["event_id"], event["event_id"])
-    event["payload"] = moved_event(event["payload"], move)
+    event["payload"] = renumber_event(event["payload"], move)
 
 
 def _texts(name: str) -> Any:
@@ -116,7 +116,7 @@ TABLES = (
         text("content"),
         whole("ts_ms"),
         key=("row_id",),
-        call_in=f"task_row {_OF_TASKS}",
+        workspace_condition=f"task_row {_OF_TASKS}",
         refers={"task_row": "tasks"},
     ),
     Table(
@@ -142,7 +142,7 @@ TABLES = (
         whole("ts_ms"),
         json_column("payload", dict),
         key=("seq",),
-        call_in="workspace = :workspace",
+        workspace_condition="workspace = :workspace",
         workspace="workspace",
         unique=(("event_id",),),
         only="payload is not null",
@@ -152,7 +152,7 @@ TABLES = (
 
 
 def check(table: str, values: Values) -> None:
-    """Refuses a row that a reader would stumble over; raises `InvalidRow`."""
+    """Refuse a row that readers cannot process; raise `InvalidRow`."""
     if table == "steps":
         parts = values["path"].split(".")
         indices = [part.removeprefix("s:") for part in parts]
@@ -170,7 +170,7 @@ def check(table: str, values: Values) -> None:
 
 
 def new_ids(tx: Transaction, tables: dict[str, list[Values]]) -> dict[str, str]:
-    """Ids for the events whose own a store has already: the same export came in before, under another name."""
+    """Return new ids for events whose ids exist: the same export was imported before under another name."""
     taken = {}
     for event in tables.get("events", ()):
         if tx.row("select 1 from events where event_id = :event_id", {"event_id": event["event_id"]}) is not None:

@@ -1,4 +1,4 @@
-"""Another memory adopted: its files read one after the other, and each taken in a transaction of its own."""
+"""Import from another memory: all files are read, then each is imported in its own transaction."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 _FAMILIES = {
     "capsule": "capsule", "node": "reasoning", "edge": "reasoning", "note": "reasoning", "plan": "task", "task": "task",
 }  # fmt: skip
-"""Where items of each kind are kept."""
-_NOT_THE_FILE = 499
-"""Statuses from here on say that the call was cancelled or the store cannot be used, whatever the file holds."""
+"""The family of each kind of item."""
+_MIN_STORE_STATUS = 499
+"""Statuses from here on concern the call or the store, not the file."""
 SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
 
 
@@ -37,11 +37,11 @@ def adopt(
     progress: Callable[[int, int | None], None] | None = None,
     check: Callable[[], object] | None = None,
 ) -> dict[str, Any]:
-    """Takes over what a source holds, file by file, and says what was taken, known or left out.
+    """Import a source file by file and return counts of imported, known and skipped items.
 
-    The whole source is read before anything is written: one that cannot be read gives an error and writes nothing, one
-    file of a folder that cannot be read is named and the others are taken. What belongs to a family that is switched
-    off is left out. `check` raises when the caller has cancelled.
+    The whole source is read before anything is written: an unreadable source raises and writes nothing; one unreadable
+    file of a folder is reported and the rest is imported. Items of disabled families are skipped. `check` raises if the
+    caller has cancelled.
     """
     files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
@@ -50,13 +50,15 @@ def adopt(
         items = file.items if allow_secrets else _without_secrets(file, check)
         report["skipped"] += file.skipped
         if items:
-            _add(report, _told(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1))
+            _add(
+                report, _import_file(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1)
+            )
         if progress is not None:
             progress(place + 1, len(files))
     return report
 
 
-def _told(
+def _import_file(
     take: Callable[..., dict[str, Any]],
     source: str,
     workspace: str,
@@ -66,28 +68,27 @@ def _told(
     dry_run: bool,
     alone: bool,
 ) -> dict[str, Any]:
-    """Take one file; of several, one that the store refuses is named and the others are taken."""
+    """Import one file; if there are several, report a refused one and continue."""
     try:
         return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
     except DryRunRollback as tried:
-        return tried.told
+        return tried.result
     except MossError as error:
-        if alone or error.status >= _NOT_THE_FILE or error.code == "READ_ONLY":
+        if alone or error.status >= _MIN_STORE_STATUS or error.code == "READ_ONLY":
             raise
         return {"taken": {}, "already_there": 0, "skipped": [{"file": file, "item": file, "reason": error.message}]}
 
 
-def _add(report: dict[str, Any], told: dict[str, Any]) -> None:
-    for kind, count in told["taken"].items():
+def _add(report: dict[str, Any], result: dict[str, Any]) -> None:
+    for kind, count in result["taken"].items():
         report["taken"][kind] = report["taken"].get(kind, 0) + count
-    report["already_there"] += told["already_there"]
-    report["skipped"] += told["skipped"]
+    report["already_there"] += result["already_there"]
+    report["skipped"] += result["skipped"]
 
 
 def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
-    """The items that this store can hold; those with NUL characters or halves of surrogate pairs in them are named, and
-    those of families that are switched off."""
-    kept = []
+    """Return the items that this store accepts; report disabled families and invalid characters."""
+    accepted = []
     for item in file.items:
         family = _FAMILIES[item["kind"]]
         try:
@@ -97,23 +98,23 @@ def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]
         except MossError as error:
             file.skip(item["key"].encode(errors="replace").decode(), error.message)
         else:
-            kept.append(item)
-    return kept
+            accepted.append(item)
+    return accepted
 
 
 def _without_secrets(file: SourceFile, check: Callable[[], object] | None) -> list[dict[str, Any]]:
-    """The items in which nothing looks like a credential; the others are named, their values are not."""
-    kept = []
+    """Return the items without secrets; report the rest without their values."""
+    accepted = []
     for item in file.items:
         found = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
         if found:
-            shown = item["key"] if not findings_in({"key": item["key"]}) else "an item"
+            label = item["key"] if not findings_in({"key": item["key"]}) else "an item"
             file.skip(
-                shown, f"looks like a credential ({found[0]['kind']}, {found[0]['path']}); --allow-secrets takes it"
+                label, f"looks like a credential ({found[0]['kind']}, {found[0]['path']}); --allow-secrets takes it"
             )
         else:
-            kept.append(item)
-    return kept
+            accepted.append(item)
+    return accepted
 
 
 def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:

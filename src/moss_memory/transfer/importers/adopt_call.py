@@ -1,4 +1,4 @@
-"""One file of another memory taken into the store: a call for people, on the command line and from Python, no tool."""
+"""Import of one source file: a call for the command line and Python, not a tool."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ SKIPPED = Shape("SkippedItem", {"file": text("file"), "item": text("what"), "rea
 
 
 class DryRunRollback(MossError):  # noqa: N818 - it is no failure
-    """What a try would have taken; raising it takes everything back."""
+    """Raised to roll back a dry run, with its result."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
+    def __init__(self, result: dict[str, Any]) -> None:
         super().__init__("CANCELLED", "only tried")
-        self.told = told
+        self.result = result
 
 
 @operation(
@@ -50,12 +50,12 @@ class DryRunRollback(MossError):  # noqa: N818 - it is no failure
 def adopt_items(
     tx: Transaction, *, source: SourceName, workspace: WorkspaceName, file: FileName, items: Items, dry_run: Try = False
 ) -> dict[str, Any]:
-    """Take the items of one file, all or none; what was taken before stays as it is."""
+    """Import the items of one file, all or none; already imported items stay unchanged."""
     from .importer import Importer
 
     taking = Importer(tx, source, workspace, file)
     taking.run(items)
-    told = {"taken": taking.taken, "already_there": taking.already_there, "skipped": taking.skipped}
+    result = {"taken": taking.taken, "already_there": taking.already_there, "skipped": taking.skipped}
     if dry_run:
-        raise DryRunRollback(told)
-    return told
+        raise DryRunRollback(result)
+    return result

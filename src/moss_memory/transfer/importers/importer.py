@@ -1,4 +1,4 @@
-"""The items of one source file, taken into the store in one transaction: what is known already stays as it is."""
+"""Import of one source file's items in one transaction; known items stay unchanged."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 _GRAPH = "graph"
 _NOTE_CHARS = 100_000
-"""So much a note of a task may hold, and its description."""
+"""Maximum size of a task's note and description."""
 _OPERATIONS = 500
-_OTHER = (
+_DIFFERS = (
     "is here with another text: changed here or there since it was taken, or from another folder; into a workspace of "
     "its own (-w) it is taken"
 )
-_TWICE = "stands in the file twice"
+_DUPLICATE = "stands in the file twice"
 _REFUSED = ("INVALID_REQUEST", "CONFLICT")
-"""How the store says that one thing cannot be as it is."""
+"""Error codes that refuse a single item."""
 _CONFIRMED = {"criteria": True, "tests": True}
 
 
@@ -57,19 +57,19 @@ class Importer:
         self._at = {"workspace": normalize(workspace, what="workspace")}
 
     def run(self, items: list[Item]) -> None:
-        """Takes every item, or raises and takes none."""
+        """Import every item, or raise and import none."""
         for item in items:
             if item["kind"] == "capsule":
-                with self._or_skipped(item):
-                    self._take_capsule(item)
-        self._take_graph([item for item in items if item["kind"] in ("node", "edge")])
-        self._take_notes([item for item in items if item["kind"] == "note"])
-        self._take_work([item for item in items if item["kind"] in ("plan", "task")])
+                with self._skip_if_refused(item):
+                    self._import_capsule(item)
+        self._import_graph([item for item in items if item["kind"] in ("node", "edge")])
+        self._import_notes([item for item in items if item["kind"] == "note"])
+        self._import_work([item for item in items if item["kind"] in ("plan", "task")])
 
     def _call(self, operation: Operation, **arguments: Any) -> dict[str, Any]:
         given = {key: value for key, value in arguments.items() if value}
         values = operation.decode({"workspace": self.workspace, **given})
-        values.pop("allow_secrets", None)  # what looks like one was left out before
+        values.pop("allow_secrets", None)  # items with secrets were skipped before
         answer: dict[str, Any] = operation.body(self.tx, **values)
         return answer
 
@@ -80,8 +80,8 @@ class Importer:
         self.skipped.append({"file": self.file, "item": key[:200], "reason": reason})
 
     @contextmanager
-    def _or_skipped(self, item: Item) -> Iterator[None]:
-        """What the store refuses, before anything of it is written, is named, and the rest is taken."""
+    def _skip_if_refused(self, item: Item) -> Iterator[None]:
+        """Report an item that the store refuses before writing it, and continue."""
         try:
             yield
         except MossError as error:
@@ -89,22 +89,22 @@ class Importer:
                 raise
             self._skip(item["key"], error.message.replace("`", ""))
 
-    def _know(self, item: Item, *, is_same: bool) -> None:
-        """What was taken before is counted; where it says something else by now, it is named as well as left."""
+    def _note_known(self, item: Item, *, is_same: bool) -> None:
+        """Count an item that was imported before; report it if its content changed since."""
         if is_same:
             self.already_there += 1
         else:
-            self._skip(item["key"], _OTHER)
+            self._skip(item["key"], _DIFFERS)
 
-    def _take_capsule(self, item: Item) -> None:
-        """A text too long for one capsule becomes several, cut between paragraphs."""
+    def _import_capsule(self, item: Item) -> None:
+        """Import a capsule; split a text that is too long between paragraphs."""
         for place, text in enumerate(split_text(item["text"], self.tx.config.capsule_max_chars)):
             name = item["name"] if not place else f"{item['name']} ({place + 1})"
             source = f"{self.source}:{name}"[:256]
             address = {**self._at, "name": normalize(name, what="name"), "source": source}
             there = self.tx.row(sql["capsule_of_name"], address)
             if there is None:
-                made = self._call(
+                created = self._call(
                     capsule_store,
                     name=name,
                     capsule_text=text,
@@ -113,10 +113,10 @@ class Importer:
                     source=source,
                     allow_thin=True,
                 )
-                self._date(made["id"], item)
+                self._date(created["id"], item)
                 self._count("capsules")
             elif there[0] == source:
-                self._know(item, is_same=there[1] == text)
+                self._note_known(item, is_same=there[1] == text)
             else:
                 self._skip(item["key"], f"a capsule of another source has the name {name!r} in {self.workspace!r}")
 
@@ -127,26 +127,26 @@ class Importer:
             times = {"created": min(created, self.tx.now), "updated": min(updated, self.tx.now)}
             self.tx.run(sql["date_capsule"], {"id": id, **times})
 
-    def _take_graph(self, items: list[Item]) -> None:
-        """New nodes and edges; what the graph has or had under the same key stays as it is there."""
+    def _import_graph(self, items: list[Item]) -> None:
+        """Import new nodes and edges; existing and deleted keys stay unchanged."""
         branch = self.tx.value(sql["main_branch"], self._at)
         new: dict[str, Item] = {}
         for item in items:
             is_node = item["kind"] == "node"
             key = item["id"] if is_node else f"{item['from']}|{item['rel']}|{item['to']}"
             if key in new or not key.strip("|"):
-                self._skip(item["key"], _TWICE if key in new else "has no name")
+                self._skip(item["key"], _DUPLICATE if key in new else "has no name")
                 continue
             known = None if branch is None else self.tx.row(sql["last_version"], self._key(branch, key))
             if known is None:
-                with self._or_skipped(item):
-                    _refuse_unfit(item)
+                with self._skip_if_refused(item):
+                    _check_ids(item)
                     new[key] = (
                         _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
                     )
                     self._count("nodes" if is_node else "edges")
             elif json.loads(known[0] or "{}").get("source") == self.source:
-                self._know(item, is_same=not is_node or (known[1] or "") == item["text"])
+                self._note_known(item, is_same=not is_node or (known[1] or "") == item["text"])
             else:
                 self._skip(item["key"], "the graph has something else of that name")
         changes = list(new.values())
@@ -157,7 +157,7 @@ class Importer:
     def _key(self, branch: int, key: str) -> dict[str, Any]:
         return {"branch": branch, "doc": _GRAPH, "key": key}
 
-    def _take_notes(self, items: list[Item]) -> None:
+    def _import_notes(self, items: list[Item]) -> None:
         if not items:
             return
         branch = self.tx.value(sql["main_branch"], self._at)
@@ -170,102 +170,102 @@ class Importer:
                 continue
             known.add(item["key"])
             meta = {**item["meta"], "adopted": item["key"], "file": self.file}
-            told = {"content": item["text"], "title": item["title"], "doc": self.source, "meta": meta}
-            with self._or_skipped(item):
-                self._call(branchmind_notes_commit, **told)
+            fields = {"content": item["text"], "title": item["title"], "doc": self.source, "meta": meta}
+            with self._skip_if_refused(item):
+                self._call(branchmind_notes_commit, **fields)
                 self._count("notes")
 
-    def _take_work(self, items: list[Item]) -> None:
-        """Plans first, then tasks, then what they depend on; what is done is closed last."""
+    def _import_work(self, items: list[Item]) -> None:
+        """Import plans, then tasks, then dependencies; close finished ones last."""
         if not items:
             return
         known = self._known_tasks()
-        tasks = {mark: found[0] for mark, found in known.items()}
-        others = self._of_another(items, known)
+        tasks = {tag: found[0] for tag, found in known.items()}
+        others = self._keys_of_other_project(items, known)
         new: dict[str, Item] = {}
         for item in sorted(items, key=lambda item: item["kind"] != "plan"):
-            mark = self._mark(item["key"])
-            if mark in new:
-                self._skip(item["key"], _TWICE)
+            tag = self._tag_of(item["key"])
+            if tag in new:
+                self._skip(item["key"], _DUPLICATE)
             elif item["key"] in others:
-                self._know(item, is_same=False)
-            elif mark in known:
-                self._know(item, is_same=item["kind"] == "plan" or known[mark][1] == item["title"])
+                self._note_known(item, is_same=False)
+            elif tag in known:
+                self._note_known(item, is_same=item["kind"] == "plan" or known[tag][1] == item["title"])
             else:
-                with self._or_skipped(item):
-                    tasks[mark] = self._create(item, tasks)
-                    new[mark] = item
+                with self._skip_if_refused(item):
+                    tasks[tag] = self._create(item, tasks)
+                    new[tag] = item
         for item in new.values():
             self._link(item, tasks)
         for item in sorted(new.values(), key=lambda item: item["kind"] == "plan"):
             self._close(item, tasks, items)
 
     def _known_tasks(self) -> dict[str, tuple[str, str]]:
-        """The id and title of the task with each tag of the source; it was given when the task was taken."""
+        """Return id and title of each imported task by its tag."""
         known: dict[str, tuple[str, str]] = {}
         for task, title, tags in self.tx.stream(sql["tagged_tasks"], self._at):
             known |= {tag: (task, title) for tag in json.loads(tags) if tag.startswith(f"{self.source}:")}
         return known
 
-    def _of_another(self, items: list[Item], known: dict[str, tuple[str, str]]) -> set[str]:
-        """Plans, with what is below, whose numbers are all known here by other titles: those of another project."""
+    def _keys_of_other_project(self, items: list[Item], known: dict[str, tuple[str, str]]) -> set[str]:
+        """Return plans and their tasks whose ids are known with different titles: another project."""
         others: set[str] = set()
         for plan in [item["key"] for item in items if item["kind"] == "plan"]:
             below = [item for item in items if item["parent"] == plan and item["kind"] == "task"]
-            met = [(known[mark][1], one["title"]) for one in below if (mark := self._mark(one["key"])) in known]
+            met = [(known[tag][1], one["title"]) for one in below if (tag := self._tag_of(one["key"])) in known]
             if met and all(here != there for here, there in met):
                 others |= {plan, *(one["key"] for one in below)}
         return others
 
-    def _mark(self, key: str) -> str:
-        """The tag by which a task is known again."""
-        mark = f"{self.source}:{one_line(key)}"
-        if len(mark) > TAG_MAX_CHARS:
-            mark = f"{self.source}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
-        return mark
+    def _tag_of(self, key: str) -> str:
+        """Return the tag that identifies an imported task."""
+        tag = f"{self.source}:{one_line(key)}"
+        if len(tag) > TAG_MAX_CHARS:
+            tag = f"{self.source}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
+        return tag
 
     def _create(self, item: Item, tasks: dict[str, str]) -> str:
         steps = [{key: step[key] for key in ("title", "tests") if step[key]} for step in item["steps"]]
-        made = self._call(
+        created = self._call(
             tasks_create,
             kind=item["kind"],
             title=item["title"],
-            parent=tasks.get(self._mark(item["parent"])) if item["kind"] == "task" else None,
+            parent=tasks.get(self._tag_of(item["parent"])) if item["kind"] == "task" else None,
             description=item["description"][:_NOTE_CHARS],
             priority=item["priority"],
-            tags=[*item["tags"], self._mark(item["key"])],
+            tags=[*item["tags"], self._tag_of(item["key"])],
             steps=steps,
         )
-        made_id = str(made["id"])
-        for step, told in zip(item["steps"], made["steps"], strict=True):
-            for said in split_text(step["said"], _NOTE_CHARS):
-                self._call(tasks_note, target=made_id, path=told["path"], note=said)
+        made_id = str(created["id"])
+        for step, created_step in zip(item["steps"], created["steps"], strict=True):
+            for part in split_text(step["said"], _NOTE_CHARS):
+                self._call(tasks_note, target=made_id, path=created_step["path"], note=part)
             if step["done"]:
-                self._call(tasks_done, target=made_id, path=told["path"], checkpoints=_CONFIRMED)
+                self._call(tasks_done, target=made_id, path=created_step["path"], checkpoints=_CONFIRMED)
         for text in (self._origin(item), *item["notes"]):
-            for said in split_text(text, _NOTE_CHARS):
-                self._call(tasks_note, target=made_id, note=said)
+            for part in split_text(text, _NOTE_CHARS):
+                self._call(tasks_note, target=made_id, note=part)
         self._count("plans" if item["kind"] == "plan" else "tasks")
         return made_id
 
     def _origin(self, item: Item) -> str:
-        """Where a task comes from and what it said there: notes are searched, descriptions are not."""
+        """Return a note with a task's origin and description, since descriptions are not searched."""
         origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
         return f"{origin}\n\n{item['description']}".strip()
 
     def _link(self, item: Item, tasks: dict[str, str]) -> None:
-        own = tasks[self._mark(item["key"])]
-        needed = [tasks.get(self._mark(key)) for key in item["depends_on"]]
+        own = tasks[self._tag_of(item["key"])]
+        needed = [tasks.get(self._tag_of(key)) for key in item["depends_on"]]
         for key, other in zip(item["depends_on"], needed, strict=True):
             if other is None:
                 self._skip(item["key"], f"depends on {key}, which is not there")
         others = [one for one in dict.fromkeys(needed) if one is not None and one != own and one.startswith("TASK")]
         if others and item["kind"] == "task":
-            with self._or_skipped(item):
+            with self._skip_if_refused(item):
                 self._call(tasks_edit, target=own, depends_on=others)
 
     def _close(self, item: Item, tasks: dict[str, str], items: list[Item]) -> None:
-        """Gives a task the status that it has in its source; one with open steps or tasks stays open and is named."""
+        """Set the task's status of the source; report one with open steps or tasks, which stays open."""
         status = item["status"]
         below = [one for one in items if one["parent"] == item["key"] and item["kind"] == "plan"]
         is_open = any(not step["done"] for step in item["steps"]) or any(one["status"] != "DONE" for one in below)
@@ -273,20 +273,20 @@ class Importer:
             self._skip(item["key"], "is done there, but not everything below it; it is taken as ACTIVE")
             status = "ACTIVE"
         if status != "TODO":
-            self._call(tasks_complete, target=tasks[self._mark(item["key"])], status=status)
+            self._call(tasks_complete, target=tasks[self._tag_of(item["key"])], status=status)
 
 
-def _refuse_unfit(item: Item) -> None:
-    """Refuses alone what the graph would refuse with all the others."""
+def _check_ids(item: Item) -> None:
+    """Refuse a single change that the graph would refuse together with all others."""
     for end in ("id",) if item["kind"] == "node" else ("from", "to"):
         check_id(item[end], what=end)
 
 
 def _node_change(item: Item, source: str, file: str) -> Item:
     meta = {**item["meta"], "source": source, "file": file}
-    told = {"title": item["title"], "text": item["text"], "tags": item["tags"]}
-    kept = {key: value for key, value in told.items() if value}
-    return {"op": "node_upsert", "id": item["id"], "type": item["type"], **kept, "meta": meta}
+    fields = {"title": item["title"], "text": item["text"], "tags": item["tags"]}
+    given = {key: value for key, value in fields.items() if value}
+    return {"op": "node_upsert", "id": item["id"], "type": item["type"], **given, "meta": meta}
 
 
 def _edge_change(item: Item, source: str) -> Item:
@@ -294,7 +294,7 @@ def _edge_change(item: Item, source: str) -> Item:
 
 
 def split_text(text: str, most: int) -> list[str]:
-    """A text in parts of at most so many characters, cut between paragraphs, else lines, else anywhere."""
+    """Split a text into parts of at most `most` characters, between paragraphs, lines or anywhere."""
     parts = []
     while len(text) > most:
         cut = max(text.rfind("\n\n", most // 2, most), 0) or max(text.rfind("\n", most // 2, most), 0) or most

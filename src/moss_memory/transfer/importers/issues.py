@@ -7,7 +7,7 @@ import os
 from moss_memory.errors import invalid_request
 
 from .items import SourceFile, capsule, clean_tags, one_line, seconds, text_of
-from .source_files import json_lines, named, parsed, read_text, the_file
+from .source_files import find_file, json_lines, parse_json, read_text, relative_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _DESCRIBED = (
 
 
 def read_beads(path: str) -> Iterator[SourceFile]:
-    """An epic is a plan, every other issue a task; issues without an epic belong to a plan of the file's own.
+    """Yield an epic as a plan and every other issue as a task; issues without an epic belong to the file's plan.
 
-    What was remembered beside the issues is a capsule.
+    A memory beside the issues becomes a capsule.
     """
     inside = os.path.join(path, ".beads") if os.path.isdir(os.path.join(path, ".beads")) else path
-    found = the_file(inside, "issues.jsonl", "beads.jsonl")
-    file = named(found, path)
+    found = find_file(inside, "issues.jsonl", "beads.jsonl")
+    file = relative_name(found, path)
     issues: list[dict[str, Any]] = []
     for number, line in json_lines(found):
         if line.get("_type") == "memory" and text_of(line.get("key")).strip() and text_of(line.get("value")).strip():
@@ -57,7 +57,7 @@ def read_beads(path: str) -> Iterator[SourceFile]:
 
 
 def _epic(issue: dict[str, Any], plans: set[str]) -> str:
-    """The plan that an issue belongs to."""
+    """Return the plan of an issue."""
     above = [end for kind, end in _links(issue) if kind == "parent-child" and end in plans]
     return above[0] if above else ""
 
@@ -92,10 +92,10 @@ def _issue(issue: dict[str, Any], plans: set[str]) -> dict[str, Any]:
 
 
 def read_task_master(path: str) -> Iterator[SourceFile]:
-    """A tag is a plan, a task a task with its subtasks as steps."""
-    found = the_file(path, ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
-    file = named(found, path)
-    value = parsed(read_text(found), found)
+    """Yield a tag as a plan, and a task as a task with its subtasks as steps."""
+    found = find_file(path, ".taskmaster/tasks/tasks.json", "tasks/tasks.json", "tasks.json")
+    file = relative_name(found, path)
+    value = parse_json(read_text(found), found)
     if not isinstance(value, dict):
         raise invalid_request(f"{found} holds no object with tasks", path="path")
     groups = {"master": value} if isinstance(value.get("tasks"), list) else value

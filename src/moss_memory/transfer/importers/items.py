@@ -1,7 +1,7 @@
-"""What a source holds, as Moss will keep it: capsules, nodes with their edges, notes, plans and tasks.
+"""Items of a source in Moss's terms: capsules, nodes with their edges, notes, plans and tasks.
 
-Items are plain dictionaries. `key` names an item in its source and never changes; with the source's name before it, an
-item that was taken is known again.
+Items are plain dictionaries. `key` identifies an item in its source and never changes; prefixed with the source's
+name it identifies an imported item.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TAG_MAX_CHARS = 100
 
 
 class SourceFile:
-    """One file of a source, or one part of it that is taken whole: its items, and what was left out and why."""
+    """One file of a source, or a part that is imported as a unit: its items, and skipped items with reasons."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -31,12 +31,12 @@ class SourceFile:
         self.skipped: list[dict[str, str]] = []
 
     def skip(self, item: str, reason: str) -> None:
-        """Remembers what is not taken."""
+        """Record a skipped item."""
         self.skipped.append({"file": self.name, "item": item[:200], "reason": reason})
 
 
 def capsule(key: str, text: str, *, name: str, title: str = "", tags: list[str] | None = None, **times: Any) -> Item:
-    """A text that people read: a note, a memory."""
+    """Return a capsule: a note or a memory."""
     return {
         "kind": "capsule",
         "key": key,
@@ -50,7 +50,7 @@ def capsule(key: str, text: str, *, name: str, title: str = "", tags: list[str] 
 
 
 def node(key: str, *, type: str, title: str, text: str = "", tags: list[str] | None = None, **meta: Any) -> Item:
-    """A thing that other things relate to."""
+    """Return a node."""
     return {
         "kind": "node",
         "key": key,
@@ -64,36 +64,36 @@ def node(key: str, *, type: str, title: str, text: str = "", tags: list[str] | N
 
 
 def edge(source: str, relation: str, target: str) -> Item:
-    """How one thing relates to another."""
+    """Return an edge."""
     key = f"{source} {relation} {target}"
     ends = {"from": node_id(source), "rel": node_id(relation)[:128] or "related", "to": node_id(target)}
     return {"kind": "edge", "key": key, **ends}
 
 
 def note(key: str, text: str, *, title: str = "", **meta: Any) -> Item:
-    """Something that was said once, and when."""
+    """Return a note with its time."""
     kept = {name: value for name, value in meta.items() if value}
     return {"kind": "note", "key": key, "text": text, "title": one_line(title), "meta": kept}
 
 
 def node_id(text: str) -> str:
-    """A name as a node may have it."""
+    """Return a name as a valid node id."""
     return _NO_ID.sub(" ", text).strip()[:ID_MAX_CHARS]
 
 
 def one_line(text: str) -> str:
-    """A text on one line."""
+    """Return a text on one line."""
     return " ".join(_CONTROL.sub(" ", text).split())
 
 
 def clean_tags(tags: list[Any]) -> list[str]:
-    """Tags as Moss takes them, at most 40: it adds its own."""
+    """Return valid tags, at most 40, since the importer adds its own."""
     made = [one_line(str(tag))[:TAG_MAX_CHARS].strip() for tag in tags]
     return list(dict.fromkeys(tag for tag in made if tag))[:40]
 
 
 def seconds(written: Any) -> int | None:
-    """A time as sources write it, in seconds since 1970; none where it is no time."""
+    """Parse a source's time to seconds since 1970; None if it is invalid."""
     if isinstance(written, (int, float)) and not isinstance(written, bool) and 0 < written < 1e14:
         return int(written / 1000 if written > 1e11 else written)
     if not isinstance(written, str) or not written.strip():
@@ -107,5 +107,5 @@ def seconds(written: Any) -> int | None:
 
 
 def text_of(value: Any) -> str:
-    """A value as text; nothing where it is none, or bytes."""
+    """Return a value as text; empty if it is None or bytes."""
     return value if isinstance(value, str) else "" if value is None or isinstance(value, bytes) else str(value)

@@ -9,7 +9,7 @@ from moss_memory.errors import MossError
 from moss_memory.transfer.front_matter import read as read_front_matter
 
 from .items import SourceFile, capsule, edge, node, one_line, text_of
-from .source_files import markdown_files, named, read_text
+from .source_files import markdown_files, read_text, relative_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _HASHTAG = re.compile(r"(?<![\w#/&])#([\w][\w/-]{0,60})")
 
 
 def read(path: str) -> Iterator[SourceFile]:
-    """Every file is a capsule."""
+    """Yield every file, with its text as a capsule."""
     for file, note in _notes(path):
         if note is not None:
             _capsule(file, *note)
@@ -36,7 +36,7 @@ def read(path: str) -> Iterator[SourceFile]:
 
 
 def read_basic_memory(path: str) -> Iterator[SourceFile]:
-    """Every note is a capsule, and a node where it relates to others; what it relates to is an edge."""
+    """Yield every file, with its note as a capsule, and as a node with edges if it has relations."""
     keys: dict[str, str] = {}
     files = []
     notes = []
@@ -62,7 +62,7 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
 def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
     """Yield each file with its front matter, its text and its time; one of a folder that cannot be read is named."""
     for one in markdown_files(path):
-        file = named(one, path)
+        file = relative_name(one, path)
         try:
             yield file, (*read_front_matter(read_text(one)), int(os.stat(one).st_mtime))
         except (MossError, OSError) as error:
@@ -73,7 +73,7 @@ def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, i
 
 
 def _capsule(file: SourceFile, fields: dict[str, Any], text: str, changed: int) -> dict[str, Any] | None:
-    """The file as a capsule, with its title, tags and times; what holds no text is passed over."""
+    """Return the file as a capsule with title, tags and times; None if it is empty."""
     if not text.strip():
         file.skip(file.name, "holds no text")
         return None
@@ -96,7 +96,7 @@ def _key(file: SourceFile, fields: dict[str, Any]) -> str:
 
 
 def _observed_tags(text: str) -> list[str]:
-    """The tags that stand in observations: `- [decision] Retry three times #payments`."""
+    """Return the tags of observations such as `- [decision] Retry three times #payments`."""
     return [tag for line in _OBSERVED.findall(text) for tag in _HASHTAG.findall(line)]
 
 
@@ -105,7 +105,7 @@ def _as_node(note: dict[str, Any]) -> dict[str, Any]:
 
 
 def _relations(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> list[tuple[str, str]]:
-    """To which notes of the folder a note relates, and how; links that lead out of it are named."""
+    """Return the relations of a note to notes of the folder; report links that lead out of it."""
     edges = []
     for relation, named_target in dict.fromkeys(_written_relations(note["text"])):
         target = keys.get(named_target.partition("|")[0].strip().lower())
@@ -117,7 +117,7 @@ def _relations(file: SourceFile, note: dict[str, Any], keys: dict[str, str]) -> 
 
 
 def _written_relations(text: str) -> Iterator[tuple[str, str]]:
-    """`- part_of [[Other]]` on a line of its own, and every other link as `links_to`; code says nothing."""
+    """Yield `- part_of [[Other]]` lines as relations and every other link as `links_to`, except in code."""
     fence = ""
     for line in text.split("\n"):
         mark = _FENCE.match(line)

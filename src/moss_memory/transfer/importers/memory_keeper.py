@@ -7,7 +7,7 @@ import json
 from moss_memory.storage.engine import read_external
 
 from .items import SourceFile, edge, node, note, seconds, text_of
-from .source_files import named, the_file
+from .source_files import find_file, relative_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ _JOURNAL = (
 
 
 def read(path: str) -> Iterator[SourceFile]:
-    """An item is a node of its category, a relation an edge, an entry of the journal a note."""
-    found = the_file(path, "context.db")
-    file = named(found, path)
+    """Yield the source: an item as a node of its category, a relation as an edge, a journal entry as a note."""
+    found = find_file(path, "context.db")
+    file = relative_name(found, path)
     tables = read_external(found, {"items": _ITEMS, "relations": _RELATIONS, "journal": _JOURNAL})
     names = _names(tables["items"])
     for row in tables["items"]:
@@ -46,7 +46,7 @@ def read(path: str) -> Iterator[SourceFile]:
 
 
 def _names(rows: list[Row]) -> dict[tuple[str, str], str]:
-    """What each item is called: its key, and with its session where two sessions have the same."""
+    """Return the name of each item: its key, with its session if two sessions have the same key."""
     seen: dict[str, str] = {}
     names = {}
     for key, *_, session, session_name in rows:

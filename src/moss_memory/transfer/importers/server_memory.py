@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .items import SourceFile, edge, node, text_of
-from .source_files import json_lines, named, the_file
+from .source_files import find_file, json_lines, relative_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def read(path: str) -> Iterator[SourceFile]:
-    """The whole graph: an entity is a node, its observations are the node's text, a relation is an edge."""
-    found = the_file(path, "memory.jsonl", "memory.json")
-    file = named(found, path)
+    """Yield the whole graph: an entity is a node with its observations as text, a relation is an edge."""
+    found = find_file(path, "memory.jsonl", "memory.json")
+    file = relative_name(found, path)
     for number, line in json_lines(found):
         _take(file, number, line)
     yield file

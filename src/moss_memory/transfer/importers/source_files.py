@@ -1,4 +1,4 @@
-"""Reading a source: its files as they are, never written to, and refused where they are not what they should be."""
+"""Reading of source files, read-only, with refusal of invalid ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEEPEST = 64
 
 
 def read_text(path: str) -> str:
-    """What a plain file of UTF-8 holds; refuses links, devices, what no store can keep, and more than 64 MB."""
+    """Return the text of a UTF-8 file; refuse links, devices, invalid characters and more than 64 MB."""
     try:
         status = os.lstat(path)
         if not stat.S_ISREG(status.st_mode):
@@ -47,17 +47,17 @@ def _line(data: bytes, place: int) -> int:
 
 
 def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file of JSON lines, each with its line; the whole file is refused for one that is none."""
+    """Yield the objects of a JSON Lines file with their lines; refuse the whole file for an invalid one."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if line.strip():
-            value = parsed(line, f"{path}, line {number},")
+            value = parse_json(line, f"{path}, line {number},")
             if not isinstance(value, dict):
                 raise invalid_request(f"{path}, line {number}, is no JSON object", path="path")
             yield number, value
 
 
-def parsed(text: str, where: str) -> Any:
-    """The JSON in a text; refused with its place where it is none or too deep."""
+def parse_json(text: str, where: str) -> Any:
+    """Parse JSON; refuse invalid or too deep JSON with its position."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -81,7 +81,7 @@ def _refuse_depth(value: Any, where: str) -> None:
 
 
 def markdown_files(folder: str) -> list[str]:
-    """The Markdown files below a folder, by name; a single file is itself. Hidden folders and links are passed over."""
+    """Return the Markdown files below a folder, by name, or the given file; hidden folders and links are skipped."""
     if os.path.isfile(folder) and not os.path.islink(folder):
         return [folder]
     if not os.path.isdir(folder):
@@ -97,8 +97,8 @@ def markdown_files(folder: str) -> list[str]:
     return [path for path in found if not os.path.islink(path)]
 
 
-def the_file(path: str, *names: str) -> str:
-    """The file that is meant by a path: itself, or the one of these names in that folder."""
+def find_file(path: str, *names: str) -> str:
+    """Return the file at a path: the path itself, or a file with one of these names in that folder."""
     if not os.path.isdir(path):
         if not os.path.lexists(path):
             raise invalid_request(f"{path} does not exist", path="path")
@@ -109,7 +109,7 @@ def the_file(path: str, *names: str) -> str:
     raise invalid_request(f"{path} holds no {' or '.join(names)}", path="path")
 
 
-def named(path: str, base: str) -> SourceFile:
-    """A file by its name below the source; what of it is not UTF-8 is replaced."""
+def relative_name(path: str, base: str) -> SourceFile:
+    """Return a file's name relative to the source, with invalid UTF-8 replaced."""
     below = os.path.relpath(path, base if os.path.isdir(base) else os.path.dirname(base) or ".")
     return SourceFile(os.fsencode(below).decode(errors="replace"))
