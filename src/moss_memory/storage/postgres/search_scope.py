@@ -17,6 +17,7 @@ MANY = 1000
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from moss_memory.registry.tool_groups import SearchSource
@@ -64,19 +65,19 @@ class Scope(SearchFilters):
             at = at[documents.is_in(self.workspace_norm, at)]
         if len(self.sources) < len(SEARCH_SOURCES):
             at = at[_are_of(self.sources, documents.docs[at])]
-        asked = [source for source in self.sources if self.residual_conditions(source)]
-        outside = self._outside(asked, documents.docs[at]) if asked else []
+        residual = {source: condition for source, condition in self.residual_conditions.items() if condition}
+        outside = self._outside(residual, documents.docs[at]) if residual else []
         return at[~np.isin(documents.docs[at], outside)] if len(outside) else at
 
-    def _outside(self, asked: list[SearchSource], docs: Numbers) -> Numbers | list[int]:
-        """Those of the documents that do not meet what only their tables tell, which some sources have to be asked."""
-        docs = docs[_are_of(asked, docs)]
+    def _outside(self, residual: dict[SearchSource, str], docs: Numbers) -> Numbers | list[int]:
+        """Return those of the documents that do not meet the conditions that the index cannot check."""
+        docs = docs[_are_of(residual, docs)]
         if not len(docs):
             return docs
         if len(docs) > MANY and not self._has_conditions:
-            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in asked]
+            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in residual]
             return [doc for (doc,) in self.rows(" union all ".join(parts))]
-        condition = either({source: self.residual_conditions(source) for source in asked}, "number")
+        condition = either(residual, "number")
         sql = f"select number from unnest(cast(:moss_docs as bigint[])) as given (number) where true{condition}"
         # Written out: a list is looked through number by number before it is sent.
         inside = self.rows(sql, moss_docs=f"{{{','.join(map(str, docs.tolist()))}}}")
@@ -84,7 +85,7 @@ class Scope(SearchFilters):
 
     def documents(self, number: str) -> str:
         """All filters in SQL over a column that holds documents' numbers."""
-        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        condition = either(self.row_conditions, number)
         if self.unwanted is not None:
             condition += f" and not ({number} = any(:moss_unwanted))"
             self.parameters["moss_unwanted"] = self._index.all.docs[self.unwanted].tolist()
@@ -108,7 +109,7 @@ class Scope(SearchFilters):
         return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*asked) for row in rows}
 
 
-def _are_of(sources: list[SearchSource], docs: Numbers) -> Numbers:
+def _are_of(sources: Iterable[SearchSource], docs: Numbers) -> Numbers:
     """Which documents are of some sources."""
     is_one = np.zeros(16, dtype=bool)
     is_one[[source.code for source in sources]] = True

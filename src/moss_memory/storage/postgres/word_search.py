@@ -141,8 +141,8 @@ def _everything_but(scope: Scope, matched: list[int], request: SearchRequest) ->
     """Every document in the filters but these, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"
-        for source in scope.sources
+        f" where {condition} and not ({number_of(source)} = any(:moss_docs))"
+        for source, condition in scope.row_conditions.items()
     ]
     source = " union all ".join(parts)
     total: int = scope.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]

@@ -61,8 +61,8 @@ class Scope(SearchFilters):
     @functools.cached_property
     def condition(self) -> str:
         """What the index alone cannot check, in SQL over `search_index`; empty when there is nothing."""
-        beyond = {source: self.residual_conditions(source) for source in self.sources}
-        return either(beyond, "search_index.rowid") if any(beyond.values()) or self._others_are_there() else ""
+        residual = self.residual_conditions
+        return either(residual, "search_index.rowid") if any(residual.values()) or self._others_are_there() else ""
 
     def _others_are_there(self) -> bool:
         """Whether the index holds documents of other sources; where it does not, nothing need tell them apart."""
@@ -71,7 +71,7 @@ class Scope(SearchFilters):
 
     def documents(self, number: str) -> str:
         """All filters in SQL over a column that holds documents' numbers."""
-        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        condition = either(self.row_conditions, number)
         if self._unwanted:
             condition += (
                 f" and {number} not in (select rowid from search_index where search_index match :moss_unwanted)"

@@ -282,7 +282,7 @@ def _everything_but(scope: Scope, expression: str, request: SearchRequest) -> Hi
     """Every document in the filters that the expression does not match, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {scope.row_condition(source)} and {number_of(source)} not in"
+        f" where {scope.row_conditions[source]} and {number_of(source)} not in"
         " (select rowid from search_index where search_index match :moss_match)"
         for source in scope.sources
     ]
