@@ -12,7 +12,7 @@ from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.embedding.encoder import FLOOR
 
 from .embedding_queue import make_waiting, waiting
-from .expression import wanted
+from .expression import positive_operands
 from .hits import Document, Hit, Hits, codes_of
 from .matcher import Matcher
 from .ranking import page_of
@@ -104,7 +104,7 @@ def by_meaning(searching: Searching, request: SearchRequest) -> Hits:
         if pending:
             near += _waiting(searching, request, near, model.name, matrix.other_models)
         ranked, total = near[request.offset : request.top_k], len(near)
-    matcher = Matcher(question.forms(), () if query.expression is None else wanted(query.expression))
+    matcher = Matcher(question.forms(), () if query.expression is None else positive_operands(query.expression))
     items = [Hit(Document.of(doc), score, compared.place(doc)) for score, doc in ranked]
     return Hits(items, total, matcher, pending=pending)
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from moss_memory.search.expression import wanted
+from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
@@ -47,7 +47,7 @@ def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
         matched = MatchEvaluator(index, query.expression)
         if query.excludes:
             return _everything_but(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
-        matcher = Matcher(operands=wanted(query.expression))
+        matcher = Matcher(operands=positive_operands(query.expression))
         at = scope.within(matched.mask)
         scores = bm25(index, matched.phrases)[at]
     found = best(scores, request.top_k)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 
-from moss_memory.search.expression import wanted
+from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
@@ -65,7 +65,7 @@ def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> H
         expression = render(query.expression)
         if query.excludes:
             return _everything_but(scope, expression, request)
-        matcher = Matcher(operands=wanted(query.expression))
+        matcher = Matcher(operands=positive_operands(query.expression))
         match = scope.match(expression)
         total = _count(scope, match)
         kept = [(-bm25, doc) for doc, bm25 in _first(scope, match, request.top_k)]
