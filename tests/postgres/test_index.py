@@ -11,7 +11,7 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
-from moss_memory.search.vectors import VectorMatrix, encoded
+from moss_memory.search.vectors import VectorMatrix, encode_passages
 from moss_memory.storage.postgres import compaction, indexer, transaction
 from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
@@ -110,7 +110,7 @@ class Model:
 
 
 def test_a_vector_that_is_committed_late_is_not_missed(home: str) -> None:
-    vector = encoded([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
+    vector = encode_passages([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
     matrix = VectorMatrix()
     model: Any = Model()
     insert = "insert into vectors (doc, model, vector) values (%s, 'm', %s)"

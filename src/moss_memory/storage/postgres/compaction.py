@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .codec import DOC, LENGTH, SLOT, packed
+from .codec import DOC, LENGTH, SLOT, pack_integers
 from .documents import FRESH, hash_of
 from .posting_lists import BLOCKS
 from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, decode_deltas, keys_of
@@ -100,9 +100,9 @@ def _fold_fresh(tx: PostgresWrite) -> None:
         " values (:segment, 0, :slots, :docs, :lengths, :lives, :workspaces)",
         {
             "segment": segment,
-            "slots": packed(SLOT, slots),
-            "docs": packed(DOC, docs),
-            "lengths": packed(LENGTH, lengths),
+            "slots": pack_integers(SLOT, slots),
+            "docs": pack_integers(DOC, docs),
+            "lengths": pack_integers(LENGTH, lengths),
             "lives": bytes(lives),
             "workspaces": b"".join([hash_of(workspace) for workspace in workspaces]),
         },

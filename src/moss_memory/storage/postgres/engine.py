@@ -286,11 +286,11 @@ class PostgresEngine:
 
     def finish_load(self, *, call: CallContext) -> None:
         """Counts on from what was filled in, and takes the mark away, in one transaction."""
-        from .dump import count_on
+        from .dump import advance_sequences
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
-            count_on(tx)
+            advance_sequences(tx)
             tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
             tx.commit()
         finally:

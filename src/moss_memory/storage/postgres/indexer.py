@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from moss_memory.search.tokens import words_in
 
-from .codec import encode_numbers, posting
+from .codec import deltas, encode_posting, encode_varints
 from .term_dictionary import WORDS_LOCK, assign_ids
 
 TYPE_CHECKING = False
@@ -69,7 +69,9 @@ class TokenizedDocument:
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:
         """What is stored of it, the words in the order of their numbers."""
-        held = sorted([(numbers[word], *posting(*places)) for word, places in self.places.items()], key=itemgetter(0))
+        held = sorted(
+            [(numbers[word], *encode_posting(*places)) for word, places in self.places.items()], key=itemgetter(0)
+        )
         words, weights, sizes, places = zip(*held, strict=True) if held else ((), (), (), ())
         return (
             self.slot,
@@ -77,7 +79,7 @@ class TokenizedDocument:
             self.workspace,
             self.live,
             self.length,
-            encode_numbers([word - before for before, word in zip([0, *words], words, strict=False)]),
+            encode_varints(deltas(words)),
             bytes(weights),
             bytes(sizes),
             b"".join(places),

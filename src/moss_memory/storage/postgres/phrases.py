@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
-from .postings import decode_numbers, runs
+from .postings import decode_varint_array, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ class _Unpacked:
     __slots__ = ("counts", "first", "numbers", "weights")
 
     def __init__(self, postings: Postings) -> None:
-        self.numbers = decode_numbers(postings.places)
+        self.numbers = decode_varint_array(postings.places)
         edges = np.append(0, np.cumsum(postings.places < 128))
         ends = edges[np.cumsum(postings.lengths)]
         first = ends - np.diff(ends, prepend=0)

@@ -66,9 +66,9 @@ class Postings:
         if not rows:
             return cls.of(_NONE, _NONE, (), ())
         words, counts, bases, slots, weights, *placed = zip(*rows, strict=True)
-        often = decode_numbers(b"".join(counts))
+        often = decode_varint_array(b"".join(counts))
         first = np.cumsum(often) - often
-        steps = decode_numbers(b"".join(slots))
+        steps = decode_varint_array(b"".join(slots))
         walked = np.cumsum(steps)
         from_base = walked - np.repeat(walked[first] - steps[first], often)
         base = np.repeat(np.array(bases, dtype=np.int64), [len(one) for one in weights])
@@ -182,7 +182,7 @@ def runs(starts: Numbers, lengths: Numbers) -> Numbers:
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def decode_numbers(data: bytes | Numbers) -> Numbers:
+def decode_varint_array(data: bytes | Numbers) -> Numbers:
     """Numbers of any width, seven bits a byte."""
     raw = _bytes_in(data) if isinstance(data, bytes) else data
     ends = np.flatnonzero(raw < 128)
@@ -197,7 +197,7 @@ def decode_numbers(data: bytes | Numbers) -> Numbers:
 
 def decode_deltas(rows: Iterable[bytes]) -> Numbers:
     """The numbers of rows of them, each packed as its first and the distances to the others, which are never 0."""
-    steps = decode_numbers(b"\0".join(rows))
+    steps = decode_varint_array(b"\0".join(rows))
     walked = np.cumsum(steps)
     ends = np.flatnonzero(steps == 0)
     if not len(ends):

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from moss_memory.search.embedding_queue import WithVectors
+    from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
     from moss_memory.search.vectors import Passages, VectorRows
@@ -30,7 +30,7 @@ class PostgresSearching:
     """How words are looked for in one transaction."""
 
     def __init__(self, engine: PostgresEngine, tx: PostgresTransaction) -> None:
-        self.engine: WithVectors = engine
+        self.engine: VectorEngine = engine
         self.tx: ReadTransaction = tx
         self.call = tx.call
         self.identity: object = None
