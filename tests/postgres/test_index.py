@@ -87,7 +87,7 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
-    send = transaction._sent
+    send = transaction._run_pipeline
 
     def refusing(connection: Any, before: list[Any], statements: list[Any], binary: bool) -> Any:
         if ("commit", None) in statements:
@@ -95,7 +95,7 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
         return send(connection, before, statements, binary)
 
     with monkeypatch.context() as patch:
-        patch.setattr(transaction, "_sent", refusing)
+        patch.setattr(transaction, "_run_pipeline", refusing)
         with pytest.raises(MossError):
             store.call("capsule_store", told)
     kept = store.call("capsule_store", told)["id"]
