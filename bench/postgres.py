@@ -108,17 +108,17 @@ def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: di
 def _recorded(call: Callable[[], object]) -> list[Statement]:
     """The statements that a call sends, one by one."""
     found: list[Statement] = []
-    send = transaction._sent
+    send = transaction._run_pipeline
 
     def recording(connection: Any, before: list[Statement], statements: list[Statement], binary: bool) -> Any:
         found.extend([*before, *statements])
         return send(connection, before, statements, binary)
 
-    transaction._sent = recording
+    transaction._run_pipeline = recording
     try:
         call()
     finally:
-        transaction._sent = send
+        transaction._run_pipeline = send
     return found
 
 

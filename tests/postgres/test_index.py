@@ -11,7 +11,7 @@ import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
-from moss_memory.search.vectors import VectorMatrix, encoded
+from moss_memory.search.vectors import VectorMatrix, encode_passages
 from moss_memory.storage.postgres import compaction, indexer, transaction
 from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
@@ -87,7 +87,7 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = {"workspace": "w", "capsule_text": "the quokka", "allow_thin": True}
-    send = transaction._sent
+    send = transaction._run_pipeline
 
     def refusing(connection: Any, before: list[Any], statements: list[Any], binary: bool) -> Any:
         if ("commit", None) in statements:
@@ -95,7 +95,7 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
         return send(connection, before, statements, binary)
 
     with monkeypatch.context() as patch:
-        patch.setattr(transaction, "_sent", refusing)
+        patch.setattr(transaction, "_run_pipeline", refusing)
         with pytest.raises(MossError):
             store.call("capsule_store", told)
     kept = store.call("capsule_store", told)["id"]
@@ -110,7 +110,7 @@ class Model:
 
 
 def test_a_vector_that_is_committed_late_is_not_missed(home: str) -> None:
-    vector = encoded([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
+    vector = encode_passages([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
     matrix = VectorMatrix()
     model: Any = Model()
     insert = "insert into vectors (doc, model, vector) values (%s, 'm', %s)"

@@ -13,7 +13,7 @@ from moss_memory.errors import MossError
 from moss_memory.rows.values import new_id, wall_clock_ms
 from moss_memory.storage.engine import CallContext
 from moss_memory.storage.postgres import statements
-from moss_memory.storage.postgres.statements import translated
+from moss_memory.storage.postgres.statements import translate_sql
 from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.tools.everything.activity_tools import sql
@@ -125,9 +125,9 @@ def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_
 ) -> None:
     own = sql["last_change"]
     statements._known.clear()
-    translated(first(own))
-    assert translated(str(own)).sql == own
-    assert "pg_snapshot_xmin" in translated(own).sql
+    translate_sql(first(own))
+    assert translate_sql(str(own)).sql == own
+    assert "pg_snapshot_xmin" in translate_sql(own).sql
 
 
 def test_marks_differ_after_every_commit(store: Store) -> None:

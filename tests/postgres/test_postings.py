@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage.postgres.codec import IN_BODY, PLACES, encode_numbers, posting
+from moss_memory.storage.postgres.codec import IN_BODY, PLACES, encode_posting, encode_varints
 from moss_memory.storage.postgres.phrases import starts_in, whole_weights
 from moss_memory.storage.postgres.postings import Postings, keys_of
 
@@ -27,11 +27,11 @@ def row(slot: int, words: Document) -> tuple[Any, ...]:
     """A document as it is kept while it is fresh."""
     numbers = sorted(words)
     weights, sizes, places = (
-        zip(*[posting(*words[number]) for number in numbers], strict=True) if words else ((), (), ())
+        zip(*[encode_posting(*words[number]) for number in numbers], strict=True) if words else ((), (), ())
     )
     return (
         slot,
-        encode_numbers([number - before for before, number in zip([0, *numbers], numbers, strict=False)]),
+        encode_varints([number - before for before, number in zip([0, *numbers], numbers, strict=False)]),
         bytes(weights),
         bytes(sizes),
         b"".join(places),

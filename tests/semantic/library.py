@@ -76,5 +76,5 @@ class FakeModel:
 def model_of(model: FakeModel) -> Iterator[FakeModel]:
     """Search by meaning with that model instead of the real one."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(embedder, "_loaded", lambda folder: model)
+        patch.setattr(embedder, "_load", lambda folder: model)
         yield model

@@ -16,7 +16,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import embedder, forget
 from moss_memory.search.embedding.encoder import FLOOR
 from moss_memory.search.hits import Document
-from moss_memory.search.vectors import Passages, Similarities, decoded, encoded
+from moss_memory.search.vectors import Passages, Similarities, decode_passages, encode_passages
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.store import Store
 from semantic.library import (
@@ -184,7 +184,7 @@ def test_a_search_that_waits_for_another_in_vain_goes_on_by_words(
     put_all(door)
     monkeypatch.setattr(embedding_queue, "EMBED_S", 0.1)
     engine: Any = door.store._engine
-    with model_of(FakeModel()) as model, engine.vectors().making:
+    with model_of(FakeModel()) as model, engine.vectors().embedding_lock:
         answer = search(door, query="password")
         assert [item["title"] for item in answer["items"]] == ["login"]
         assert answer["pending"] == 3
@@ -388,7 +388,7 @@ def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
 def test_a_passage_in_memory_means_what_the_model_said() -> None:
     model = embedder()
     starts, vectors = model.passages("Log in", LOGIN)
-    _, [vector] = decoded(encoded(starts, vectors), model.dimensions)
+    _, [vector] = decode_passages(encode_passages(starts, vectors), model.dimensions)
     cosine = float((vector * vectors[0]).sum()) / float(np.linalg.norm(vector.astype(float)))
     assert abs(cosine - 1) < 0.001
 
@@ -418,7 +418,7 @@ def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     rows = [
-        (seq, seq * 16, encoded(*model.passages("", text)))
+        (seq, seq * 16, encode_passages(*model.passages("", text)))
         for seq, text in enumerate((GARDEN * 30, LOGIN, BACKUP + LOGIN * 9), start=1)
     ]
     together = Similarities([Passages.of(rows, model.dimensions)], asked, FLOOR)
@@ -432,7 +432,7 @@ def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
-    long, plain = (encoded(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
+    long, plain = (encode_passages(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
     compared = Similarities([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
     assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
     assert abs(compared.place(16) - text.index(LOGIN)) < 600

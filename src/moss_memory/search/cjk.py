@@ -1,10 +1,10 @@
-"""Chinese, Japanese and Korean in the index of words: a run of their characters is kept as pieces of two.
+"""Split Chinese, Japanese and Korean text into bigrams for the index of words.
 
-Nothing stands between words there, so the index would know a whole sentence as one word. Cut into pairs, `会话` is
-found wherever it stands, and a longer run by its pairs side by side. The last character of a run is a piece too: then
-every character begins one, and a single character is found as the beginning of a piece.
+These scripts put no spaces between words, so the index would store a whole sentence as one word. As bigrams, `会话` is
+found anywhere in a text, and a longer run as a phrase of its bigrams. The last character of a run is indexed alone too:
+every character then begins a token, and a single character is found as a prefix.
 
-What the index holds was cut by this module: when it cuts otherwise, the index has to be built again.
+If this module changes how it splits, every index has to be rebuilt.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ _CHARACTERS = (
     "\uac00-\ud7a3"  # Korean syllables
 )
 _OTHER_BYTES = bytes({*range(256)} - {*range(0xE3, 0xEE), 0xEF})
-"""None of these begins such a character in UTF-8; taking them out tells in a tenth of the time if there is any."""
+"""Bytes that begin no CJK character in UTF-8: deleting them is ten times faster than searching by the pattern."""
 
 
 def to_bigrams(text: str | None) -> str | None:
-    """The text as the index sees it: every such run as pieces with spaces between them."""
-    if text is None or not _may_hold_any(text):
+    """Return the text as it is indexed: every CJK run as bigrams separated by spaces."""
+    if text is None or not _may_contain_cjk(text):
         return text
-    return _runs().sub(lambda run: f" {' '.join(_pieces(run[0]))} ", text)
+    return _run_pattern().sub(lambda run: f" {' '.join(_bigrams(run[0]))} ", text)
 
 
-def asked(text: str) -> str:
-    """The same for a question: without the single characters at the ends of runs, which say little."""
-    if not _may_hold_any(text):
+def to_question_bigrams(text: str) -> str:
+    """Return the text of a question as bigrams, without the single character at the end of each run."""
+    if not _may_contain_cjk(text):
         return text
-    return _runs().sub(lambda run: f" {' '.join(_pieces(run[0])[:-1] or [run[0]])} ", text)
+    return _run_pattern().sub(lambda run: f" {' '.join(_bigrams(run[0])[:-1] or [run[0]])} ", text)
 
 
-def runs_in(text: str) -> Iterator[re.Match[str]]:
-    """Every run of such characters."""
-    return _runs().finditer(text) if _may_hold_any(text) else iter(())
+def find_runs(text: str) -> Iterator[re.Match[str]]:
+    """Yield every run of CJK characters."""
+    return _run_pattern().finditer(text) if _may_contain_cjk(text) else iter(())
 
 
 def is_single(word: str) -> bool:
-    """Whether a word is one such character alone; it is looked for as the beginning of a piece."""
-    return len(word) == 1 and not word.isascii() and _runs().match(word) is not None
+    """Return True if a word is one CJK character, which is searched as a prefix."""
+    return len(word) == 1 and not word.isascii() and _run_pattern().match(word) is not None
 
 
-def _may_hold_any(text: str) -> bool:
+def _may_contain_cjk(text: str) -> bool:
     return not text.isascii() and bool(text.encode("utf-8", "surrogatepass").translate(None, _OTHER_BYTES))
 
 
-def _pieces(run: str) -> list[str]:
+def _bigrams(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run))]
 
 
 @functools.cache
-def _runs() -> re.Pattern[str]:
-    import re  # most texts need none
+def _run_pattern() -> re.Pattern[str]:
+    import re  # most texts contain no CJK
 
     return re.compile(f"[{_CHARACTERS}]+")

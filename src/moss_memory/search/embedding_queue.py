@@ -1,7 +1,8 @@
-"""Vectors beside the texts, made off everybody's write path.
+"""Compute missing vectors outside of the transactions that write texts.
 
-Triggers queue what has no vector and remove the vector of what has changed. Vectors are made by searches, for a moment,
-and by `index`, by one at a time in a process; the write lock is held only while those that are ready are written.
+Triggers queue documents without a vector and delete the vector of a changed document. Vectors are computed by searches,
+for at most `EMBED_S`, and by `index`, by one thread of a process at a time. The write lock is held only while computed
+vectors are stored.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from moss_memory.errors import MossError
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
-from .hits import number_of
+from .hits import number_of, rows_of
 from .vectors import Passages
 
 TYPE_CHECKING = False
@@ -25,37 +26,39 @@ if TYPE_CHECKING:
 
     from .vectors import VectorMatrix
 
-    Made = list[tuple[int, tuple[str, str], bytes | None]]
-    """Documents, the title and text that each had, and the passages made of them."""
+    Text = tuple[str, str]
+    """The title and the body of a document."""
+    Embedded = list[tuple[int, Text, bytes | None]]
+    """Documents, the text that each had, and its encoded passages."""
 
-    class WithVectors(Engine, Protocol):
+    class VectorEngine(Engine, Protocol):
         """An engine that keeps vectors in memory."""
 
         def vectors(self) -> VectorMatrix:
-            """Those of its database."""
+            """Return the vectors of its database."""
 
-    class Within(Protocol):
-        """The filters of a search, in the words of its engine."""
+    class FilterScope(Protocol):
+        """The filters of a search in the SQL of its engine."""
 
         def rows(self, sql: str, **values: Any) -> list[Row]:
-            """The rows of a statement, with the parameters of the filters and some more."""
+            """Run a statement with the parameters of the filters and these, and return its rows."""
 
         def documents(self, number: str) -> str:
-            """All filters in SQL over a column that holds documents' numbers."""
+            """Return all filters as SQL over a column of document numbers."""
 
 
 EMBED_S = 2.0
-"""How long a search makes missing vectors before it answers."""
+"""The time that a search spends on missing vectors before it answers."""
 
 BATCH = 16
-"""How many vectors are made before they are written together."""
+"""The number of vectors that are stored in one transaction."""
 
-_TIMEOUT_S = 0.05
-_MOST_WAITING = 1000
+_POLL_S = 0.05
+_MAX_PENDING = 1000
 
 
-def waiting(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
-    """Which of the documents have no vector of this model yet."""
+def find_unembedded(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
+    """Return those of the documents that have no vector of this model."""
     among = tx.sql_in("doc", "moss_docs")
     values = {"moss_docs": list(docs)}
     found = _column(tx, f"select doc from unembedded where {among}", values)
@@ -65,66 +68,66 @@ def waiting(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: 
     return set(found)
 
 
-def make_waiting(
-    engine: WithVectors, tx: ReadTransaction, scope: Within, call: CallContext, model: Embedder, matrix: VectorMatrix
+def embed_pending(
+    engine: VectorEngine,
+    tx: ReadTransaction,
+    scope: FilterScope,
+    call: CallContext,
+    model: Embedder,
+    matrix: VectorMatrix,
 ) -> tuple[Passages, int]:
-    """Makes passages of what waits within the filters, newest first, until time is up; and how many still wait.
+    """Embed queued documents within the filters, newest first, for at most `EMBED_S`; also return the number left.
 
-    Where another search is at it, this one waits, for it may be the same texts, and goes on without when time is up.
+    If another search is embedding, this one waits for it, because both may need the same documents, and embeds nothing
+    if the time runs out.
     """
-    source = _waiting_within(scope, matrix.other_models)
+    source = f"select seq, doc from unembedded where true{scope.documents('unembedded.doc')}"
+    if matrix.other_models:
+        source += f" union all select -seq, doc from vectors where model <> :moss_model{scope.documents('vectors.doc')}"
     values = {"moss_model": model.name}
-    rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MOST_WAITING}", **values)
+    rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MAX_PENDING}", **values)
     docs: list[int] = [doc for (doc,) in rows]
     if not docs:
         return Passages.of([], model.dimensions), 0
     count: int = scope.rows(f"select count(*) from ({source}) as waits", **values)[0][0]
-    made: Made = []
+    embedded: Embedded = []
     deadline = time.monotonic() + EMBED_S
-    if _acquired(matrix, call, deadline):
+    if _acquire_lock(matrix, call, deadline):
         try:
-            for doc, written in _texts(tx, docs):
+            for doc, text in _read_texts(tx, docs):
                 call.check_cancelled()
-                made.append((doc, written, matrix.made_of(model, doc, *written)))
+                embedded.append((doc, text, matrix.embed(model, doc, *text)))
                 if time.monotonic() >= deadline:
                     break
-            save(engine, call, model, made, timeout_s=0.0)
+            save(engine, call, model, embedded, timeout_s=0.0)
         finally:
-            matrix.making.release()
-    ready = [(0, doc, blob) for doc, _, blob in made if blob is not None]
-    return Passages.of(ready, model.dimensions), count - len(made)
+            matrix.embedding_lock.release()
+    ready = [(0, doc, blob) for doc, _, blob in embedded if blob is not None]
+    return Passages.of(ready, model.dimensions), count - len(embedded)
 
 
-def _acquired(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:
-    """Whether it is now this call that makes vectors; false when time is up."""
-    while not matrix.making.acquire(timeout=max(0.0, min(_TIMEOUT_S, deadline - time.monotonic()))):
+def _acquire_lock(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:
+    """Acquire the embedding lock; return False if the deadline passes."""
+    while not matrix.embedding_lock.acquire(timeout=max(0.0, min(_POLL_S, deadline - time.monotonic()))):
         call.check_cancelled()
         if time.monotonic() >= deadline:
             return False
     return True
 
 
-def _waiting_within(scope: Within, other_models: bool) -> str:
-    """What has no vector of this model, with numbers that rise from the oldest to the newest."""
-    sql = f"select seq, doc from unembedded where true{scope.documents('unembedded.doc')}"
-    if other_models:
-        sql += f" union all select -seq, doc from vectors where model <> :moss_model{scope.documents('vectors.doc')}"
-    return sql
-
-
-def _texts(tx: ReadTransaction, docs: list[int]) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Each document that is there, with what of it has a meaning: its title and its text."""
+def _read_texts(tx: ReadTransaction, docs: list[int]) -> Iterator[tuple[int, Text]]:
+    """Yield each document that exists with its title and body, read in batches."""
     for start in range(0, len(docs), BATCH):
         part = docs[start : start + BATCH]
         found = texts_of(tx, part)
         yield from ((doc, found[doc]) for doc in part if doc in found)
 
 
-def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, tuple[str, str]]:
-    """What of each live document has a meaning: its title and its text."""
+def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, Text]:
+    """Return the title and body of each of these documents that is not deleted."""
     found = {}
     for source in SEARCH_SOURCES.values():
-        rows = [doc >> 4 for doc in docs if doc & 15 == source.code]
+        rows = rows_of(source, docs)
         if not rows:
             continue
         sql = (
@@ -136,12 +139,14 @@ def texts_of(tx: ReadTransaction, docs: Sequence[int]) -> dict[int, tuple[str, s
     return found
 
 
-def save(engine: WithVectors, call: CallContext, model: Embedder, made: Made, *, timeout_s: float) -> MossError | None:
-    """Write what was made of texts that are still the same; return why the store cannot be written now, if so."""
+def save(
+    engine: VectorEngine, call: CallContext, model: Embedder, embedded: Embedded, *, timeout_s: float
+) -> MossError | None:
+    """Store the vectors of texts that did not change meanwhile; return the error if the store cannot be written."""
     try:
         tx = engine.begin_write(timeout_s=timeout_s, call=call)
         try:
-            _write(tx, model.name, made)
+            _write(tx, model.name, embedded)
             tx.commit()
         except BaseException:
             tx.rollback()
@@ -156,18 +161,18 @@ def save(engine: WithVectors, call: CallContext, model: Embedder, made: Made, *,
     return None
 
 
-def _write(tx: Transaction, model: str, made: Made) -> None:
-    docs = [doc for doc, _, _ in made]
-    # Whoever changes one of the texts removes it here: from now on he waits, and who came before is seen below.
+def _write(tx: Transaction, model: str, embedded: Embedded) -> None:
+    docs = [doc for doc, _, _ in embedded]
+    # Lock the rows: a change of one of the texts deletes its row here, so later changes wait, earlier ones are seen.
     for table in ("unembedded", "vectors"):
         tx.run(f"update {table} set doc = doc where {tx.sql_in('doc', 'moss_docs')}", {"moss_docs": docs})
-    wanted = waiting(tx, docs, model, True)
-    there = texts_of(tx, docs)
-    for doc, written, blob in made:
-        if doc in wanted and there.get(doc, written) == written:
+    pending = find_unembedded(tx, docs, model, True)
+    stored = texts_of(tx, docs)
+    for doc, text, blob in embedded:
+        if doc in pending and stored.get(doc, text) == text:
             tx.run("delete from vectors where doc = :doc", {"doc": doc})
             tx.run("delete from unembedded where doc = :doc", {"doc": doc})
-            if blob is not None and doc in there:
+            if blob is not None and doc in stored:
                 tx.run(
                     "insert into vectors (doc, model, vector) values (:doc, :model, :vector)",
                     {"doc": doc, "model": model, "vector": blob},
@@ -175,17 +180,17 @@ def _write(tx: Transaction, model: str, made: Made) -> None:
 
 
 def index(
-    engine: WithVectors, call: CallContext, *, timeout_s: float, most: int | None, rebuild: bool
+    engine: VectorEngine, call: CallContext, *, timeout_s: float, most: int | None, rebuild: bool
 ) -> tuple[int, int]:
-    """Makes the vectors that are missing, newest first, at most so many; how many it made, and how many still wait.
+    """Compute at most `most` missing vectors, newest first; return the number computed and the number left.
 
-    What was made before an interruption stays. With `rebuild` all are made again.
+    Vectors computed before an interruption are kept. With `rebuild` all are computed again.
     """
     model = embedder(call.config.model_folder)
     matrix = engine.vectors()
     if rebuild:
         _queue_all(engine, call, timeout_s)
-        matrix.forget_made()
+        matrix.clear_cache()
     done = 0
     total: int | None = None
     while True:
@@ -195,37 +200,34 @@ def index(
             call.progress(done, total)
         if not batch:
             return done, left
-        _make(engine, call, model, matrix, batch, timeout_s)
+        _embed_batch(engine, call, model, matrix, batch, timeout_s)
         done += len(batch)
 
 
-def _make(
-    engine: WithVectors,
+def _embed_batch(
+    engine: VectorEngine,
     call: CallContext,
     model: Embedder,
     matrix: VectorMatrix,
-    batch: list[tuple[int, tuple[str, str]]],
+    batch: list[tuple[int, Text]],
     timeout_s: float,
 ) -> None:
-    """Makes the passages of some documents and writes them."""
-    made: Made = []
-    while not _acquired(matrix, call, time.monotonic() + EMBED_S):
+    embedded: Embedded = []
+    while not _acquire_lock(matrix, call, time.monotonic() + EMBED_S):
         pass
     try:
-        for doc, written in batch:
+        for doc, text in batch:
             call.check_cancelled()
-            made.append((doc, written, matrix.made_of(model, doc, *written)))
-        problem = save(engine, call, model, made, timeout_s=timeout_s)
+            embedded.append((doc, text, matrix.embed(model, doc, *text)))
+        problem = save(engine, call, model, embedded, timeout_s=timeout_s)
         if problem is not None:
             raise problem
     finally:
-        matrix.making.release()
+        matrix.embedding_lock.release()
 
 
-def _next_batch(
-    engine: WithVectors, call: CallContext, name: str, size: int
-) -> tuple[list[tuple[int, tuple[str, str]]], int]:
-    """The newest documents without a vector of this model, with title and text, and how many there are."""
+def _next_batch(engine: VectorEngine, call: CallContext, name: str, size: int) -> tuple[list[tuple[int, Text]], int]:
+    """Return the newest documents without a vector of this model, with their texts, and the number of all of them."""
     tx = engine.begin_read(snapshot=True, call=call)
     try:
         model = {"moss_model": name}
@@ -241,7 +243,7 @@ def _next_batch(
         tx.release()
 
 
-def _queue_all(engine: WithVectors, call: CallContext, timeout_s: float) -> None:
+def _queue_all(engine: VectorEngine, call: CallContext, timeout_s: float) -> None:
     tx = engine.begin_write(timeout_s=timeout_s, call=call)
     try:
         tx.run("delete from vectors")

@@ -1,20 +1,20 @@
-"""Queries with operators: phrases, prefixes, AND, OR, NOT and parentheses, bound as FTS5 binds them.
+"""Queries with operators: phrases, prefixes, AND, OR, NOT and parentheses, with the precedence of FTS5.
 
-From the tightest: words side by side (all must match), NOT, AND, OR. `a AND NOT b` means `a NOT b`. Anything that is
-no operator is text: a word such as `foo.go` or `C++` stands for the phrase of the words in it, and a parenthesis that
-follows a word, as in `call(x)`, is part of that text.
+From the tightest: adjacent words (all must match), NOT, AND, OR. `a AND NOT b` means `a NOT b`. Anything else is text:
+`foo.go` or `C++` is the phrase of the words in it, and a parenthesis that follows a word, as in `call(x)`, is part of
+that text.
 """
 
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 
-from .cjk import is_single, runs_in
+from .cjk import find_runs, is_single
 from .tokens import words_in, words_of_question
 
 OPERATORS = ("AND", "OR", "NOT")
 ENOUGH_WORDS = 3
-"""In a query of so many words a quote without its partner is text, and what finds nothing is asked as a question."""
+"""In a query of at least this many words an unbalanced quote is text, and without hits it is asked as a question."""
 
 MAX_NESTING = 64
 MAX_DEPTH = 16
@@ -24,7 +24,7 @@ SHORT_PREFIX_CHARS = 3
 
 
 class Operand:
-    """Words that must stand side by side; with `prefix`, the last one may go on."""
+    """Words that must be adjacent; with `prefix`, the last one is a prefix."""
 
     __slots__ = ("prefix", "words")
 
@@ -34,7 +34,7 @@ class Operand:
 
 
 class Expression:
-    """AND or OR of its parts, or NOT: the first part without all the others."""
+    """AND or OR of its parts, or NOT: the first part and none of the others."""
 
     __slots__ = ("operator", "parts")
 
@@ -44,7 +44,7 @@ class Expression:
 
 
 class Token:
-    """One piece of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
+    """One token of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
 
     __slots__ = ("kind", "text")
 
@@ -54,13 +54,13 @@ class Token:
 
     @property
     def is_text(self) -> bool:
-        """Whether the piece asks for nothing but its words; parentheses alone do not make operators."""
+        """True if the token is no operator; parentheses alone do not make an expression."""
         return self.kind in ("word", "(", ")")
 
 
 def find_tokens(text: str) -> list[Token]:
-    """Cuts a query into pieces; an unbalanced parenthesis, or quote in a few words, is `INVALID_REQUEST`."""
-    pieces: list[Token] = []
+    """Split a query into tokens; refuse an unbalanced parenthesis, or an unbalanced quote in a short query."""
+    tokens: list[Token] = []
     at = 0
     while at < len(text):
         char = text[at]
@@ -69,20 +69,20 @@ def find_tokens(text: str) -> list[Token]:
         elif char == '"':
             phrase, at = _read_phrase(text, at)
             if phrase is not None:
-                pieces.append(phrase)
+                tokens.append(phrase)
         elif char in "()":
-            pieces.append(Token(char, char))
+            tokens.append(Token(char, char))
             at += 1
         else:
             end = _end_of_word(text, at)
-            pieces.append(_word(text[at:end]))
+            tokens.append(_word_token(text[at:end]))
             at = end
-    _pair_parentheses(pieces)
-    return pieces
+    _pair_parentheses(tokens)
+    return tokens
 
 
 def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
-    """The phrase that begins here, or none where its quote has no partner, and where to read on."""
+    """Return the phrase that begins here, or None if its quote is unbalanced, and the offset of the next token."""
     at = start + 1
     while True:
         end = text.find('"', at)
@@ -101,14 +101,14 @@ def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
 
 
 def is_long(text: str) -> bool:
-    """Whether a query holds at least three words that are no operators, in quotes or not."""
+    """Return True if a query has at least three words that are no operators, quoted or not."""
     parts = text.replace("(", " ").replace(")", " ").split()
     words = words_of_question(" ".join(part for part in parts if part not in OPERATORS))
     return len(words) >= ENOUGH_WORDS
 
 
 def _end_of_word(text: str, start: int) -> int:
-    """Where a run of text ends: at a space, a quote, or a parenthesis that does not belong to the text."""
+    """Return the end of a run of text: a space, a quote, or a parenthesis that is not part of the text."""
     depth = 0
     for at in range(start, len(text)):
         char = text[at]
@@ -125,7 +125,7 @@ def _end_of_word(text: str, start: int) -> int:
     return len(text)
 
 
-def _word(text: str) -> Token:
+def _word_token(text: str) -> Token:
     if text in OPERATORS:
         return Token(text, text)
     body = text.rstrip("*")
@@ -134,27 +134,26 @@ def _word(text: str) -> Token:
     return Token("word", text)
 
 
-def _pair_parentheses(pieces: list[Token]) -> None:
-    """Makes sure that parentheses pair up; one that closes a `call(` opened inside text is text too."""
+def _pair_parentheses(tokens: list[Token]) -> None:
+    """Refuse unbalanced parentheses, and turn one that closes a `call(` of a text into text."""
     opened: list[str] = []
-    for piece in pieces:
-        if piece.kind == "word":
-            opened.extend("t" * (piece.text.count("(") - piece.text.count(")")))
-        elif piece.kind == "(":
+    for token in tokens:
+        if token.kind == "word":
+            opened.extend("t" * (token.text.count("(") - token.text.count(")")))
+        elif token.kind == "(":
             opened.append("(")
-        elif piece.kind == ")":
+        elif token.kind == ")":
             if not opened:
                 raise invalid_request('`query` has a ")" without its "("; add or remove one, or put the text in quotes')
             if opened.pop() == "t":
-                piece.kind = "word"
+                token.kind = "word"
     if opened:
         raise invalid_request('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')
 
 
-def parse_tokens(pieces: list[Token]) -> tuple[Operand | Expression | None, bool]:
-    """The expression that the pieces mean, and whether it is what must *not* match."""
-    reader = _Reader(pieces)
-    found = reader.parse_or(0)
+def parse_tokens(tokens: list[Token]) -> tuple[Operand | Expression | None, bool]:
+    """Return the syntax tree of the tokens, and True if it must *not* match."""
+    found = _Parser(tokens).parse_or(0)
     if found is None:
         return None, False
     _check_cost(found.node)
@@ -162,7 +161,7 @@ def parse_tokens(pieces: list[Token]) -> tuple[Operand | Expression | None, bool
 
 
 class _Parsed:
-    """A part of the query; `excludes` when it means everything but its node."""
+    """A parsed part of the query; `excludes` if it means everything but its node."""
 
     __slots__ = ("excludes", "node")
 
@@ -171,15 +170,15 @@ class _Parsed:
         self.excludes = excludes
 
 
-class _Reader:
-    """Reads pieces by precedence. None stands for an operand without any word in it: it is left out."""
+class _Parser:
+    """A recursive descent parser. Operands without any word are parsed as None and left out."""
 
-    def __init__(self, pieces: list[Token]) -> None:
-        self.pieces = pieces
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
         self.at = 0
 
     def kind(self) -> str:
-        return self.pieces[self.at].kind if self.at < len(self.pieces) else ""
+        return self.tokens[self.at].kind if self.at < len(self.tokens) else ""
 
     def parse_or(self, nesting: int) -> _Parsed | None:
         parts = [self.parse_and(nesting)]
@@ -196,7 +195,7 @@ class _Reader:
         return found[0] if found else None
 
     def parse_and(self, nesting: int) -> _Parsed | None:
-        """AND and NOT chains: what must match, without what must not."""
+        """Parse a chain of AND and NOT."""
         parts = [self.parse_not(nesting)]
         while self.kind() in ("AND", "NOT"):
             if self.kind() == "AND":
@@ -215,9 +214,9 @@ class _Reader:
         return found
 
     def parse_adjacent(self, nesting: int) -> _Parsed | None:
-        """Operands side by side: all of them must match."""
+        """Parse adjacent operands, all of which must match."""
         if self.kind() in ("", "AND", "OR", ")"):
-            raise invalid_request(_missing_operand(self.pieces, self.at))
+            raise invalid_request(_missing_operand(self.tokens, self.at))
         parts: list[_Parsed | None] = []
         while self.kind() in ("word", "phrase", "prefix", "("):
             parts.append(self.parse_group(nesting) if self.kind() == "(" else self.parse_operand())
@@ -232,16 +231,16 @@ class _Reader:
         return found
 
     def parse_operand(self) -> _Parsed | None:
-        piece = self.pieces[self.at]
+        token = self.tokens[self.at]
         self.at += 1
-        operand = _operand(piece.text, prefix=piece.kind == "prefix")
+        operand = _make_operand(token.text, prefix=token.kind == "prefix")
         return None if operand is None else _Parsed(operand)
 
 
-def _operand(text: str, *, prefix: bool) -> Operand | None:
-    """The words of a piece; where it ends within a run of pairs, the text may go on."""
+def _make_operand(text: str, *, prefix: bool) -> Operand | None:
+    """Return the words of a token as an operand; if it ends with a CJK run, the matched text may continue."""
     words = words_in(text)
-    last = max(runs_in(text), key=lambda run: run.start(), default=None)
+    last = max(find_runs(text), key=lambda run: run.start(), default=None)
     if last is not None and not words_in(text[last.end() :]):
         if is_single(last[0]):
             prefix = True
@@ -251,17 +250,17 @@ def _operand(text: str, *, prefix: bool) -> Operand | None:
 
 
 def _all_of(parts: list[_Parsed | None]) -> _Parsed | None:
-    """What must match, without what must not; only the latter, when there is nothing else."""
-    wanted = [part.node for part in parts if part is not None and not part.excludes]
-    unwanted = [part.node for part in parts if part is not None and part.excludes]
-    if wanted:
-        node = _join("AND", wanted)
-        return _Parsed(Expression("NOT", [node, *unwanted]) if unwanted else node)
-    return _Parsed(_join("OR", unwanted), excludes=True) if unwanted else None
+    """Combine parts that must all match with parts that must not; exclude the latter from everything if alone."""
+    included = [part.node for part in parts if part is not None and not part.excludes]
+    excluded = [part.node for part in parts if part is not None and part.excludes]
+    if included:
+        node = _join("AND", included)
+        return _Parsed(Expression("NOT", [node, *excluded]) if excluded else node)
+    return _Parsed(_join("OR", excluded), excludes=True) if excluded else None
 
 
 def _join(operator: str, parts: list[Operand | Expression]) -> Operand | Expression:
-    """One node of an operator that can be chained; equal operands count once."""
+    """Join nodes by AND or OR into one flat node without duplicate operands."""
     flat: list[Operand | Expression] = []
     seen = set()
     for part in parts:
@@ -274,35 +273,31 @@ def _join(operator: str, parts: list[Operand | Expression]) -> Operand | Express
     return flat[0] if len(flat) == 1 else Expression(operator, flat)
 
 
-def wanted_words(node: Operand | Expression) -> list[str]:
-    """The words that a match may hold, in order; those after NOT are not wanted."""
-    return [word for operand in wanted(node) for word in operand.words]
-
-
-def wanted(node: Operand | Expression) -> list[Operand]:
-    """The operands that a match can hold, in order; those after NOT never are."""
+def positive_operands(node: Operand | Expression) -> list[Operand]:
+    """Return the operands that are not negated, in order."""
     if isinstance(node, Operand):
         return [node]
-    return [operand for part in (node.parts[:1] if node.operator == "NOT" else node.parts) for operand in wanted(part)]
+    parts = node.parts[:1] if node.operator == "NOT" else node.parts
+    return [operand for part in parts for operand in positive_operands(part)]
 
 
-def unwanted(node: Operand | Expression) -> list[Operand | Expression]:
-    """What stands after a NOT, wherever that is."""
+def negated_nodes(node: Operand | Expression) -> list[Operand | Expression]:
+    """Return every operand of a NOT, at any depth."""
     if isinstance(node, Operand):
         return []
-    found = [part for inner in node.parts for part in unwanted(inner)]
+    found = [part for inner in node.parts for part in negated_nodes(inner)]
     return [*found, *node.parts[1:]] if node.operator == "NOT" else found
 
 
-def _missing_operand(pieces: list[Token], at: int) -> str:
-    near = pieces[at - 1].text if at else pieces[at].text
+def _missing_operand(tokens: list[Token], at: int) -> str:
+    near = tokens[at - 1].text if at else tokens[at].text
     if near == "(":
         return "`query` has empty parentheses; put something to look for between them, or quote them"
     return f"`query` has {near} without something to look for on each side; add it, or write {near.lower()} as a word"
 
 
 def _check_cost(node: Operand | Expression) -> None:
-    """Refuses what the index could only answer by reading nearly all of itself, or could not parse."""
+    """Refuse an expression that is nested too deep, or whose prefixes would read most of the index."""
     prefixes: set[tuple[str, ...]] = set()
     level = [node]
     depth = 0

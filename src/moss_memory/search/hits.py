@@ -1,4 +1,4 @@
-"""What a search found, whichever engine looked."""
+"""Document numbers, and the page of hits that a search returns, the same for every engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = {source.code: source.name for source in SEARCH_SOURCES.values()}
 
 
 class Document:
-    """One row of one source; `number` is what stands for it in the one index of all sources."""
+    """One row of one source; `number` is its id in the index, which all sources share."""
 
     __slots__ = ("row", "source")
 
@@ -27,42 +27,42 @@ class Document:
 
     @classmethod
     def of(cls, number: int) -> Document:
-        """The document that a number stands for."""
+        """Return the document with this number."""
         return cls(_NAMES[number & 15], number >> 4)
 
     @property
     def number(self) -> int:
-        """What stands for it in the index."""
+        """The id of the document in the index."""
         return self.row << 4 | SEARCH_SOURCES[self.source].code
 
 
 def number_of(source: SearchSource, row: str = "row_id") -> str:
-    """SQL for the number of a source's document, given SQL for its row."""
+    """Return SQL for the number of a source's document, given SQL for its row."""
     return f"{row} * 16 + {source.code}"
 
 
 def row_of(number: str) -> str:
-    """SQL for the row of a document, given SQL for its number."""
+    """Return SQL for the row of a document, given SQL for its number."""
     return f"{number} >> 4"
 
 
 def code_of(number: str) -> str:
-    """SQL for the code of a document's source, given SQL for its number."""
+    """Return SQL for the code of a document's source, given SQL for its number."""
     return f"{number} & 15"
 
 
 def rows_of(source: SearchSource, numbers: Iterable[int]) -> list[int]:
-    """The rows of those documents, given by their numbers, that are of one source."""
+    """Return the rows of the documents of one source, given document numbers."""
     return [number >> 4 for number in numbers if number & 15 == source.code]
 
 
 def codes_of(numbers: Any) -> Any:
-    """The codes of the sources of many documents, given an array of their numbers."""
+    """Return the source codes of an array of document numbers."""
     return numbers & 15
 
 
 class Hit:
-    """One document that was found; a higher score is better, in all sources alike."""
+    """One document of a search result; scores are comparable across sources, higher is better."""
 
     __slots__ = ("document", "place", "score")
 
@@ -70,11 +70,11 @@ class Hit:
         self.document = document
         self.score = score
         self.place = place
-        """Where in its text the passage begins whose meaning is nearest; 0 where none was looked for."""
+        """The offset of the most similar passage in its text; 0 if vectors were not searched."""
 
 
 class Hits:
-    """One page of hits in final order, how many match in all, and what shows the matched words."""
+    """One page of hits in final order, the total of all pages, and the matcher for snippets."""
 
     __slots__ = ("degraded", "items", "matcher", "pending", "relaxed", "total")
 
@@ -83,17 +83,17 @@ class Hits:
         self.total = total
         self.matcher = matcher
         self.pending = pending
-        """How many documents within the filters could only be found by their words so far."""
+        """The number of documents within the filters that have no vector yet."""
         self.degraded = False
-        """Whether meaning was asked for and only words could be looked at."""
+        """True if vectors were requested and only words could be searched."""
         self.relaxed = False
-        """Whether the query was searched as a plain question, for what it says exactly is nowhere."""
+        """True if the expression had no hits and its words were searched as a natural question."""
 
     def rows(self, source: str) -> list[int]:
-        """The rows of one source on this page."""
+        """Return the rows of one source on this page."""
         return [hit.document.row for hit in self.items if hit.document.source == source]
 
     def remarks(self) -> dict[str, Any]:
-        """What an answer says beside its hits, where there is something to say."""
+        """Return the fields of an answer beside its hits; empty if none applies."""
         remarks = {"degraded": self.degraded, "relaxed": self.relaxed, "pending": self.pending}
         return {name: value for name, value in remarks.items() if value}

@@ -1,14 +1,14 @@
-"""What a caller typed, understood: a natural question, or an expression with operators.
+"""Parse the text of a query: a natural question, or an expression with operators.
 
-A query with a quoted phrase, a `word*` or an upper-case AND, OR or NOT has operators; everything else, whatever
-punctuation it carries, is a natural question.
+A query with a quoted phrase, a `word*` or an upper-case AND, OR or NOT is an expression; every other text, with any
+punctuation, is a natural question.
 """
 
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 
-from .expression import Expression, Token, find_tokens, is_long, parse_tokens, unwanted, wanted_words
+from .expression import Expression, Token, find_tokens, is_long, negated_nodes, parse_tokens, positive_operands
 from .tokens import STOP_WORDS, stems_of, words_of_question
 
 TYPE_CHECKING = False
@@ -21,8 +21,8 @@ MAX_CHARS = 1000
 class Query:
     """A parsed query: `words` of a natural question, or the `expression` of one with operators.
 
-    Neither means that nothing can match, as with punctuation alone. `excludes` turns the expression around:
-    everything that does not match it.
+    If both are empty, as for punctuation alone, nothing matches. `excludes` inverts the expression: a document matches
+    if the expression does not.
     """
 
     __slots__ = ("excludes", "expression", "meaning", "relaxed", "unwanted", "words")
@@ -41,55 +41,55 @@ class Query:
         self.expression = expression
         self.excludes = excludes
         self.meaning = meaning
-        """The text whose meaning is asked for; empty where there is none, as when something is only excluded."""
+        """The text to embed; empty if there is none, as in a query that only excludes."""
         self.unwanted = unwanted
-        """What no hit may hold: the operands of NOT. An expression says so itself, words and meaning do not."""
+        """The operands of NOT, which no hit may match; for searches by `words` and `meaning`."""
         self.relaxed = relaxed
-        """The same as a natural question, to be asked where the expression finds nothing."""
+        """The same words as a natural question, to be asked if the expression has no hits."""
 
 
 def parse(text: str) -> Query:
-    """Understands a caller's query, or says in an `INVALID_REQUEST` what to change about it."""
+    """Parse a query, or refuse it with `INVALID_REQUEST`."""
     _check(text)
-    pieces = find_tokens(text)
-    if all(piece.is_text for piece in pieces):
-        return _natural(text)
-    return _with_operators(pieces, text)
+    tokens = find_tokens(text)
+    if all(token.is_text for token in tokens):
+        return _parse_question(text)
+    return _parse_expression(tokens, text)
 
 
 def parse_any(terms: list[str]) -> Query:
-    """Understands several queries of which any may match; those without operators are one natural question."""
+    """Parse several queries, any of which may match; those without operators are one natural question."""
     text = " ".join(terms)
     _check(text)
     terms = [term for term in terms if term.strip()]
     if len(terms) == 1:
         return parse(terms[0])
     found = [find_tokens(term) for term in terms]
-    if all(piece.is_text for pieces in found for piece in pieces):
-        return _natural(text)
+    if all(token.is_text for tokens in found for token in tokens):
+        return _parse_question(text)
     joined: list[Token] = []
-    for term, pieces in zip(terms, found, strict=True):
-        if all(piece.is_text for piece in pieces):
-            pieces = [Token("word", word) for word in _question(term)]
-            pieces = [piece for word in pieces for piece in (Token("OR", "OR"), word)][1:]
-        if pieces:
-            joined += [Token("OR", "OR"), Token("(", "("), *pieces, Token(")", ")")]
-    return _with_operators(joined[1:], text)
+    for term, tokens in zip(terms, found, strict=True):
+        if all(token.is_text for token in tokens):
+            words = [Token("word", word) for word in _question_words(term)]
+            tokens = [token for word in words for token in (Token("OR", "OR"), word)][1:]
+        if tokens:
+            joined += [Token("OR", "OR"), Token("(", "("), *tokens, Token(")", ")")]
+    return _parse_expression(joined[1:], text)
 
 
-def _with_operators(pieces: list[Token], text: str) -> Query:
-    expression, excludes = parse_tokens(pieces)
+def _parse_expression(tokens: list[Token], text: str) -> Query:
+    expression, excludes = parse_tokens(tokens)
     if expression is None or excludes:
         return Query(expression=expression, excludes=excludes)
-    meaning = " ".join(wanted_words(expression))
-    without = unwanted(expression)
-    never = Expression("OR", without) if len(without) > 1 else without[0] if without else None
-    relaxed = Query(words=_question(meaning), meaning=meaning, unwanted=never) if is_long(text) else None
-    return Query(expression=expression, meaning=meaning, unwanted=never, relaxed=relaxed)
+    meaning = " ".join([word for operand in positive_operands(expression) for word in operand.words])
+    negated = negated_nodes(expression)
+    unwanted = Expression("OR", negated) if len(negated) > 1 else negated[0] if negated else None
+    relaxed = Query(words=_question_words(meaning), meaning=meaning, unwanted=unwanted) if is_long(text) else None
+    return Query(expression=expression, meaning=meaning, unwanted=unwanted, relaxed=relaxed)
 
 
-def _natural(text: str) -> Query:
-    words = _question(text)
+def _parse_question(text: str) -> Query:
+    words = _question_words(text)
     return Query(words=words, meaning=text if words else "")
 
 
@@ -108,11 +108,11 @@ def _check(text: str) -> None:
         raise invalid_request("`query` holds half of a surrogate pair; send whole Unicode characters") from None
 
 
-def _question(text: str) -> tuple[str, ...]:
-    """The words that carry a question, one for each stem, in the order they were asked."""
+def _question_words(text: str) -> tuple[str, ...]:
+    """Return the words of a question without stop words, one for each stem, in order."""
     words = list(dict.fromkeys(words_of_question(text)))
-    telling = [word for word in words if word not in STOP_WORDS] or words
+    words = [word for word in words if word not in STOP_WORDS] or words
     by_stem: dict[str, str] = {}
-    for word, stem in zip(telling, stems_of(telling), strict=True):
+    for word, stem in zip(words, stems_of(words), strict=True):
         by_stem.setdefault(stem, word)
     return tuple(by_stem.values())

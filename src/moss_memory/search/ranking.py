@@ -1,7 +1,7 @@
-"""What every engine agrees on when it ranks: how much words weigh, which of them are forms of one, and the order.
+"""Ranking that all engines share: the weights of words, their inflected forms, and the order of hits.
 
-A natural question finds what holds any of its words, in any of their forms. The score of a document is its bm25 over
-the ideal one plus half of the share of the question's words that it holds, each word counting as much as it is rare.
+A natural question matches documents that contain any of its words, in any inflected form. The score of a document is
+its bm25 divided by the ideal bm25, plus half of the share of the question's words that it contains, weighted by idf.
 """
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
 TITLE_WEIGHT = 5.0
 SHARE_WEIGHT = 0.5
 IDEAL = 2.2
-"""What bm25 gives at most for a word, over the word's idf."""
+"""The maximum of a word's bm25, divided by the word's idf."""
 
-_GROWS = "\U0010ffff"
+_LAST = "\U0010ffff"
+"""Appended to a prefix, the upper bound of all words with this prefix."""
 
 
 class Word:
-    """One word of a question: its idf, and the forms of it that the index holds."""
+    """One word of a question: its idf, and those of its forms that are in the index."""
 
     __slots__ = ("forms", "held_by", "idf", "is_open")
 
-    def __init__(self, word: str, pluralize: Sequence[tuple[str, int]], documents: int) -> None:
+    def __init__(self, word: str, counts: Sequence[tuple[str, int]], documents: int) -> None:
         self.is_open = is_single(word)
-        """Whether it is looked for as the beginning of a piece; then it is its own and only form."""
-        self.forms = [word] if self.is_open and pluralize else [form for form, _ in pluralize]
-        self.held_by = min(documents, sum(count for _, count in pluralize))
+        """True if it is searched as a prefix; then it is its own and only form."""
+        self.forms = [word] if self.is_open and counts else [form for form, _ in counts]
+        self.held_by = min(documents, sum(count for _, count in counts))
         self.idf = math.log(1 + (documents - self.held_by + 0.5) / (self.held_by + 0.5))
 
 
 class WordRange:
-    """Where in the order of all words the forms of one word stand, and which of those there they are."""
+    """The range of the sorted dictionary that contains all forms of one word."""
 
     __slots__ = ("_stem", "beginning", "end", "word")
 
@@ -49,10 +50,10 @@ class WordRange:
         self.word = word
         self._stem = stem
         self.beginning = _shared_beginning(word, stem)
-        self.end = stem + "\0" if len(stem) == 1 and not is_single(stem) else self.beginning + _GROWS
+        self.end = stem + "\0" if len(stem) == 1 and not is_single(stem) else self.beginning + _LAST
 
     def forms_among(self, rows: list[Any]) -> list[Any]:
-        """Those of the rows, each of which begins with a word of this range, whose word has the same stem."""
+        """Return the rows whose first column, a word of this range, has the same stem."""
         if is_single(self.word):
             return rows
         stems = stems_of(row[0] for row in rows)
@@ -60,13 +61,15 @@ class WordRange:
 
 
 def ranges_of(words: Sequence[str]) -> list[WordRange]:
-    """Where the forms of each word of a question are."""
+    """Return the dictionary range of each word of a question."""
     return [WordRange(word, stem) for word, stem in zip(words, stems_of(words), strict=True)]
 
 
 def _shared_beginning(word: str, stem: str) -> str:
-    """What every word of this stem begins with. The stemmer may change the last letter of a stem: happy, happi;
-    store, storing; sensible, sensibility."""
+    """Return the common prefix of all words of this stem.
+
+    The stemmer may change the last letter of a stem: happy, happi; store, storing; sensible, sensibility.
+    """
     if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
         return stem[:-1] or stem
     return stem
@@ -77,9 +80,10 @@ def page_of(
     request: SearchRequest,
     changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]],
 ) -> list[tuple[Any, int]]:
-    """The page of the best as `(key, doc)`, best key first, then newest; asked only of those that tie.
+    """Return the requested page as `(key, doc)`, best key first, ties by newest change.
 
-    As many may tie with the last of the page as the store has rows: of them only the newest are asked for.
+    `changes` is called only for ties. All rows of a store may tie with the last one of the page, so it is asked only
+    for the newest of them.
     """
     kept.sort(key=itemgetter(0), reverse=True)
     start, end = request.offset, min(request.top_k, len(kept))
@@ -100,7 +104,7 @@ def page_of(
 def _newest_first(
     part: list[tuple[Any, int]], most: int, changes: Callable[[list[int], int], dict[int, tuple[int, int, int]]]
 ) -> list[tuple[Any, int]]:
-    """The best of some that are sorted by their keys, those that tie by when they last changed."""
+    """Return the best rows of a part that is sorted by key, with ties ordered by their last change."""
     if len({key for key, _ in part}) == len(part):
         return part
     changed = changes([doc for _, doc in part], most)

@@ -1,4 +1,4 @@
-"""What is asked of a search, whichever engine answers it."""
+"""The search request, the same for every engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SearchRequest:
-    """One search: the query, how to look, where, within which filters, and which page. Frozen once made."""
+    """One search: the query, the mode, the sources, the filters and the page. Never changed once made."""
 
     __slots__ = ("conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "sources",
                  "workspace_norm")  # fmt: skip
@@ -45,15 +45,15 @@ class SearchRequest:
 
     @property
     def top_k(self) -> int:
-        """How many of the best must be known for this page."""
+        """The number of best hits that must be ranked for this page."""
         return min(self.offset + self.limit, MOST_ROWS)
 
     @property
     def is_lexical(self) -> bool:
-        """Whether words alone answer it: operators are meant exactly, and what only excludes has no meaning."""
+        """True if words alone answer it: operators are exact, and a query that only excludes has nothing to embed."""
         exact = self.query.expression is not None
         return self.mode == "keyword" or not self.query.meaning or (self.mode == "both" and exact)
 
     def replace(self, **changes: Any) -> SearchRequest:
-        """A copy with some things changed."""
+        """Return a copy with some attributes changed."""
         return SearchRequest(**{name: getattr(self, name) for name in self.__slots__} | changes)

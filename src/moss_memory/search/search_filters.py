@@ -1,6 +1,8 @@
-"""The filters of a search in SQL, whichever engine runs it."""
+"""The filters of a search as SQL conditions, the same for every engine."""
 
 from __future__ import annotations
+
+import functools
 
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 
@@ -16,37 +18,41 @@ if TYPE_CHECKING:
 
 
 class SearchFilters:
-    """The filters of one search as conditions on the sources' tables."""
+    """The filters of one search as conditions on the tables of its sources."""
 
     def __init__(self, request: SearchRequest, now: int) -> None:
         self.sources = [SEARCH_SOURCES[source] for source in request.sources]
         self.workspace_norm = request.workspace_norm
         self.live_only = not request.include_deleted
-        self._conditions = request.conditions
+        self._conditions = [f"({condition})" for condition in request.conditions]
         self.parameters: dict[str, Any] = {
             **request.parameters,
             "moss_now": now,
             "moss_workspace": request.workspace_norm,
         }
 
-    def residual_conditions(self, source: SearchSource) -> str:
-        """The filters that only a source's table can answer; empty when there are none."""
-        conditions = [f"({condition})" for condition in self._conditions]
-        return " and ".join([*conditions, source.alive] if source.alive else conditions)
+    @functools.cached_property
+    def residual_conditions(self) -> dict[SearchSource, str]:
+        """The conditions that the index cannot check, by source; empty if a source has none."""
+        return {
+            source: " and ".join([*self._conditions, source.alive] if source.alive else self._conditions)
+            for source in self.sources
+        }
 
-    def row_condition(self, source: SearchSource) -> str:
-        """All filters in SQL over the columns of a source's table."""
-        beyond = self.residual_conditions(source)
-        conditions = [beyond] if beyond else []
-        if self.workspace_norm is not None:
-            conditions.append("workspace_norm = :moss_workspace")
+    @functools.cached_property
+    def row_conditions(self) -> dict[SearchSource, str]:
+        """All filters as a condition on the columns of a source's table, by source."""
+        shared = [] if self.workspace_norm is None else ["workspace_norm = :moss_workspace"]
         if self.live_only:
-            conditions.append("deleted_at is null")
-        return " and ".join(conditions) or "true"
+            shared.append("deleted_at is null")
+        return {
+            source: " and ".join([residual, *shared] if residual else shared) or "true"
+            for source, residual in self.residual_conditions.items()
+        }
 
 
 def either(conditions: dict[SearchSource, str], number: str) -> str:
-    """That a document is of one of the sources and its row meets that source's condition."""
+    """Return SQL that is true if a document is of one of the sources and its row meets that source's condition."""
     choices = []
     for source, condition in conditions.items():
         choice = f"{code_of(number)} = {source.code}"

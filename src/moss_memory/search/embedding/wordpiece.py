@@ -1,7 +1,7 @@
-"""Text as an embedding model reads it: numbers of word pieces, cut as BERT's tokenizer cuts them.
+"""Tokenize text into the ids of word pieces, as BERT's tokenizer does.
 
-Written here because the tokenizers package brings a client for model hubs and fifteen other packages along; over
-the test set and random Unicode both give the same numbers.
+Implemented here because the package `tokenizers` depends on a client for model hubs and fifteen other packages. For the
+test set and random Unicode both return the same ids.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _IDEOGRAPH = (
 _BLANK = " \t\n\r\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _CHUNK = re.compile(f"[{_IDEOGRAPH}]|[^{_BLANK}{_IDEOGRAPH}]+")
 _IDEOGRAPHS = re.compile(f"[{_IDEOGRAPH}]")
-_KEPT_CHARS = 64
-"""Longer chunks than this are no words that come again."""
+_MAX_CACHED_CHARS = 64
+"""Longer chunks are not cached, because they are unlikely to occur again."""
 
 
 class WordPieces:
-    """A vocabulary of word pieces and how texts are made ready for it."""
+    """A vocabulary of word pieces with the normalization of texts."""
 
     def __init__(
         self,
@@ -42,32 +42,32 @@ class WordPieces:
         self._vocabulary = vocabulary
         self._unknown = unknown
         self._inner = inner
-        """What a piece that does not begin a word begins with."""
+        """The prefix of a piece inside a word."""
         self._longest = longest
-        """Words of more characters are unknown."""
+        """Words of more characters are unknown tokens."""
         self._lower = lower
         self._without_accents = without_accents
-        self._pieces_of_word: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._cut)
-        self._pieces_of_chunk: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._read)
+        self._pieces_of_word: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._split_word)
+        self._pieces_of_chunk: Callable[[str], tuple[int, ...]] = lru_cache(20_000)(self._split_chunk)
 
     def pieces_of(self, text: str, most: int) -> tuple[list[int], list[int]]:
-        """The numbers of the first `most` pieces of a text, and for each where the word that it is of begins."""
+        """Return the ids of the first `most` pieces of a text, and the offset of each piece's word."""
         numbers: list[int] = []
         starts: list[int] = []
         for chunk in _CHUNK.finditer(text):
-            written = chunk[0]
-            found = self._pieces_of_chunk(written) if len(written) <= _KEPT_CHARS else self._read(written)
+            split = self._pieces_of_chunk if len(chunk[0]) <= _MAX_CACHED_CHARS else self._split_chunk
+            found = split(chunk[0])
             numbers += found
             starts += [chunk.start()] * len(found)
             if len(numbers) >= most:
                 break
         return numbers[:most], starts[:most]
 
-    def _read(self, chunk: str) -> tuple[int, ...]:
+    def _split_chunk(self, chunk: str) -> tuple[int, ...]:
         return tuple(piece for word in self.words_of(chunk) for piece in self._pieces_of_word(word))
 
     def words_of(self, text: str) -> list[str]:
-        """Words and single marks, without control characters, in lower case and without accents where that is asked."""
+        """Split a text into words and punctuation, without control characters; fold case and accents if enabled."""
         if text.isascii() and self._lower:
             return _PLAIN.findall(text.translate(_CONTROL).lower())
         return self._words_of_unicode(text)
@@ -90,8 +90,8 @@ class WordPieces:
             parts.append(f" {character} " if mark else character)
         return "".join(parts).split()
 
-    def _cut(self, word: str) -> tuple[int, ...]:
-        """The longest pieces that a word is made of, from its front; one unknown piece when it cannot be made."""
+    def _split_word(self, word: str) -> tuple[int, ...]:
+        """Split a word greedily into its longest pieces from the front; return one unknown piece if that fails."""
         if len(word) > self._longest:
             return (self._unknown,)
         known = self._vocabulary

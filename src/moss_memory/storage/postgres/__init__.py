@@ -1,1 +1,1 @@
-"""The PostgreSQL engine, for stores that several machines share; imported only where a URL names one."""
+"""The PostgreSQL engine, for stores that several machines share; imported only if a URL names one."""

@@ -1,4 +1,4 @@
-"""The database's clock: machines that share a store may disagree about the time, and a lease must not."""
+"""The clock of the server: the clocks of machines that share a store may differ, which would break leases."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from .connections import Connection
 
 CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
-"""The time of the server, in SQL."""
+"""SQL for the time of the server in milliseconds."""
 
 
 def is_wall_clock(call: CallContext) -> bool:
-    """Whether a call goes by the time of day; another clock is its caller's own, and believed."""
+    """Return True if a call uses the wall clock; the clock of a caller is used unchanged."""
     return call.clock_ms is wall_clock_ms
 
 
 def clock_offset_ms(connection: Connection) -> int:
-    """How far the clock of the server is ahead of that of this machine, in the middle of one question."""
+    """Return how far the clock of the server is ahead of this machine's, at the midpoint of one round trip."""
     before_ms = wall_clock_ms()
     row = connection.execute(f"select {CLOCK}").fetchone()
     assert row is not None, "the statement always gives one"

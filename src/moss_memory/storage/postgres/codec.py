@@ -1,8 +1,7 @@
-"""How postings are packed into bytes: numbers of one width, read at once, and places as distances of few bits.
+"""Encode postings as bytes: arrays of fixed-width integers, and places as delta-encoded varints.
 
-The weight of a posting is a byte and the size of its places is one; where either is too large for that it stands before
-the places instead, as a number of any width. How many of the places are the title's follows from the weight, to which
-each of those adds five.
+The weight of a posting is one byte, and so is the size of its places. If either is too large, it is stored before the
+places as a varint. The number of places in the title follows from the weight, to which each of them adds five.
 """
 
 from __future__ import annotations
@@ -13,47 +12,47 @@ from itertools import accumulate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 SLOT, DOC, LENGTH = "i", "q", "I"
 HEAVY = 255
-"""The weight of whatever weighs as much or more: the whole weight stands before the places."""
+"""The stored weight of a posting that weighs at least this much: its actual weight precedes the places."""
 TITLE_WEIGHT = 5
 IN_BODY = 1 << 30
-"""Places in a text are counted from here, so that no phrase goes from a title into its text."""
+"""The offset of places in the body, so that no phrase spans title and body."""
 PLACES = 1 << 31
-"""A slot times this, and a place, are one number of 64 bits."""
-_LITTLE = sys.byteorder == "little"
+"""A slot times this plus a place is one integer of 64 bits."""
 
 
-def packed(code: str, numbers: Iterable[int]) -> bytes:
-    """Whole numbers of one width, the low byte first."""
+def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
+    """Encode integers of one width, little endian."""
     found = array(code, numbers)
-    if not _LITTLE:
+    if sys.byteorder != "little":
         found.byteswap()
     return found.tobytes()
 
 
-def posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
-    """One word in one document, packed: a byte for its weight, one for the size of its places, and the places."""
-    if not title and len(body) == 1:  # as most are, so it is the quick way
-        places = encode_numbers(body)
+def encode_posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
+    """Encode one word of one document: the byte of its weight, the byte of the size of its places, and the places."""
+    if not title and len(body) == 1:  # the most frequent case
+        places = encode_varints(body)
         return 1, len(places), places
     weight = TITLE_WEIGHT * len(title) + len(body)
-    numbers = [*_distances(title), *_distances(body)]
-    places = encode_numbers([weight, *numbers] if weight >= HEAVY else numbers)
+    numbers = [*deltas(title), *deltas(body)]
+    places = encode_varints([weight, *numbers] if weight >= HEAVY else numbers)
     size = len(places)
     if size >= HEAVY:
-        return min(weight, HEAVY), 0, encode_numbers([size]) + places
+        return min(weight, HEAVY), 0, encode_varints([size]) + places
     return min(weight, HEAVY), size, places
 
 
-def _distances(places: list[int]) -> list[int]:
-    return [place - before for before, place in zip([0, *places], places, strict=False)]
+def deltas(numbers: Sequence[int]) -> list[int]:
+    """Return the first number and the difference of each other one to the one before."""
+    return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
 
 
-def encode_numbers(numbers: list[int]) -> bytes:
-    """Numbers of any width, seven bits a byte."""
+def encode_varints(numbers: list[int]) -> bytes:
+    """Encode integers as varints, seven bits in each byte."""
     if max(numbers, default=0) < 128:
         return bytes(numbers)
     found = bytearray()
@@ -65,8 +64,8 @@ def encode_numbers(numbers: list[int]) -> bytes:
     return bytes(found)
 
 
-def as_numbers(data: bytes) -> list[int]:
-    """The numbers of such bytes."""
+def decode_varints(data: bytes) -> list[int]:
+    """Decode varints."""
     if data.isascii():
         return list(data)
     found = []
@@ -82,7 +81,7 @@ def as_numbers(data: bytes) -> list[int]:
 
 
 def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
-    """Where the places of each document begin and end, its own size left out."""
+    """Return the start and end of the places of each document, without the varint of their size."""
     if 0 not in sizes:
         ends = list(accumulate(sizes))
         return list(zip([0, *ends], ends, strict=False))
@@ -94,7 +93,7 @@ def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
             while places[at] >= 128:
                 at += 1
             at += 1
-            size = as_numbers(places[start:at])[0]
+            size = decode_varints(places[start:at])[0]
         found.append((at, at + size))
         at += size
     return found

@@ -1,14 +1,14 @@
-"""Keeping the index of words small and quick: fresh documents become segments, segments are joined, the dead go.
+"""Compact the index of words: fold fresh documents into segments, merge segments, remove dead documents.
 
-One at a time does it, and whoever finds another at it goes on without: `fold` is the last thing that a transaction does
-before it commits and waits for nobody. Only a purge waits, for what it purged has to go now.
+An advisory lock lets one transaction compact at a time. `fold` runs right before a commit and never waits: it is
+skipped if another transaction has the lock. Only a purge waits, because purged words must be removed at once.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .codec import DOC, LENGTH, SLOT, packed
+from .codec import DOC, LENGTH, SLOT, pack_integers
 from .documents import FRESH, hash_of
 from .posting_lists import BLOCKS
 from .postings import BLOCK_COLUMNS, NEAR, PLACE_COLUMNS, Postings, decode_deltas, keys_of
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 FOLD_LOCK = 0x6D6F7373_00000010
 JOINED = 8
-"""So many segments of one level become one of the next."""
+"""The number of segments of one level that are merged into one of the next."""
 _MANY_DEAD = 512
 _DEAD_SHARE = 8
-"""Where more than one of so many documents is dead, the dead are taken out."""
+"""Dead documents are removed if they are more than one in this many."""
 _WORDS_AT_ONCE = 2000
-_LISTED = ("slots", "docs", "lengths", "lives", "workspaces")
-"""What a segment says of its documents."""
+_DOCUMENT_COLUMNS = ("slots", "docs", "lengths", "lives", "workspaces")
+"""The columns of a segment with one value for each document."""
 _PAST_ALL = 1 << 31
 _POSTINGS_AT_ONCE = 1_000_000
 
@@ -46,7 +46,7 @@ insert into search_segments (segment, level, slots, docs, lengths, lives, worksp
 """
 _COLUMNS = f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"
 _NEAR = f"case when key < 0 then -1 - key else key >> {NEAR} end"
-"""The same for all words that may share a block."""
+"""SQL for the group of words that may share a block."""
 _SIZES = (
     f"select {_NEAR}, sum(length(weights)) from search_postings where segment = any(cast(:old as integer[]))"
     " group by 1 order by 1"
@@ -58,7 +58,7 @@ _BETWEEN = (
 
 
 def fold(tx: PostgresWrite) -> None:
-    """Folds what is fresh into a segment, joins segments where there are many, takes the dead out where many are."""
+    """Fold fresh documents into a segment, merge segments, and remove dead documents if there are many."""
     if not tx.value(f"select cast(pg_try_advisory_xact_lock({FOLD_LOCK}) as integer)"):
         return
     _fold_fresh(tx)
@@ -68,27 +68,24 @@ def fold(tx: PostgresWrite) -> None:
     )
     _join_levels(tx)
     dead, docs = tx.row("select (select count(*) from search_dead), (select sum(docs) from search_totals)") or (0, 0)
-    if dead > max(_MANY_DEAD, (docs or 0) // _DEAD_SHARE) and _has_words_alone(tx):
+    is_due = dead > max(_MANY_DEAD, (docs or 0) // _DEAD_SHARE)
+    if is_due and tx.value(f"select cast(pg_try_advisory_xact_lock({WORDS_LOCK}) as integer)"):
         _remove_dead(tx)
 
 
 def prepare_to_expunge(tx: PostgresWrite) -> None:
-    """Has the dictionary alone before the transaction shares it, so that no two wait for each other."""
+    """Lock the dictionary exclusively before the transaction locks it shared, which avoids a deadlock."""
     tx.queue(f"select pg_advisory_xact_lock({WORDS_LOCK})")
 
 
 def expunge(tx: PostgresWrite) -> None:
-    """Takes everything out of the index that no document says any more, words that nobody holds too."""
+    """Remove the postings of dead documents, and words that are in no document, from the index."""
     tx.queue(f"select pg_advisory_xact_lock({FOLD_LOCK})")
     _remove_dead(tx)
 
 
-def _has_words_alone(tx: PostgresWrite) -> bool:
-    return bool(tx.value(f"select cast(pg_try_advisory_xact_lock({WORDS_LOCK}) as integer)"))
-
-
 def _fold_fresh(tx: PostgresWrite) -> None:
-    """Makes a segment of what is fresh; what another transaction is removing stays as it is."""
+    """Fold fresh documents into a segment, except those that another transaction is removing."""
     (fresh,) = tx.together((f"{FRESH} order by slot for update of search_fresh skip locked", {}))
     if not fresh:
         return
@@ -100,9 +97,9 @@ def _fold_fresh(tx: PostgresWrite) -> None:
         " values (:segment, 0, :slots, :docs, :lengths, :lives, :workspaces)",
         {
             "segment": segment,
-            "slots": packed(SLOT, slots),
-            "docs": packed(DOC, docs),
-            "lengths": packed(LENGTH, lengths),
+            "slots": pack_integers(SLOT, slots),
+            "docs": pack_integers(DOC, docs),
+            "lengths": pack_integers(LENGTH, lengths),
             "lives": bytes(lives),
             "workspaces": b"".join([hash_of(workspace) for workspace in workspaces]),
         },
@@ -125,7 +122,7 @@ def _add_blocks(tx: PostgresWrite, segment: int, blocks: list[tuple[Any, ...]]) 
 
 
 def _join_levels(tx: PostgresWrite) -> None:
-    """Joins the segments of every level that has many into one of the next."""
+    """Merge the segments of every level that has at least `JOINED` into one of the next level."""
     levels: dict[int, list[int]] = {}
     for segment, level in tx.rows("select segment, level from search_segments order by level, segment"):
         levels.setdefault(level, []).append(segment)
@@ -139,7 +136,7 @@ def _join_levels(tx: PostgresWrite) -> None:
 
 
 def _join_blocks(tx: PostgresWrite, new: int, old: list[int]) -> None:
-    """Joins the postings of segments, those of some words at a time."""
+    """Merge the postings of segments, at most about `_POSTINGS_AT_ONCE` at a time."""
     sizes = list(tx.rows(_SIZES, {"old": old}))
     start = taken = 0
     for near, size in [*sizes, (_PAST_ALL, _POSTINGS_AT_ONCE)]:
@@ -157,7 +154,7 @@ def _new_segment(tx: PostgresWrite) -> int:
 
 
 def _remove_dead(tx: PostgresWrite) -> None:
-    """Removes the postings of all dead slots, and the words that were held by no other document."""
+    """Remove the postings of all dead slots, and the words that are in no other document."""
     rows = list(tx.rows("select slot, words from search_dead"))
     if not rows:
         return
@@ -167,15 +164,15 @@ def _remove_dead(tx: PostgresWrite) -> None:
     held = decode_deltas([words for (words,) in fresh])
     for start in range(0, len(words), _WORDS_AT_ONCE):
         part = words[start : start + _WORDS_AT_ONCE]
-        left = _without(tx, dead, part.tolist())
+        left = _rewrite_blocks(tx, dead, part.tolist())
         if orphans := part[~np.isin(part, left) & ~np.isin(part, held)].tolist():
             tx.queue(_ORPHANS, {"words": orphans})
     _remove_documents(tx, dead)
     tx.queue("delete from search_dead where slot = any(cast(:slots as integer[]))", {"slots": dead.tolist()})
 
 
-def _without(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
-    """Writes the blocks of some words anew that hold dead slots; the words that others still hold."""
+def _rewrite_blocks(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
+    """Rewrite the blocks of these words without dead slots; return the words that are still in documents."""
     (rows,) = tx.together((BLOCKS.format(f"segment, key, {_COLUMNS}"), {"keys": keys_of(words)}))
     postings = Postings.of_blocks([row[2:] for row in rows])
     segments, keys = (np.repeat([row[at] for row in rows], [len(row[6]) for row in rows]) for at in (0, 1))
@@ -192,8 +189,8 @@ def _without(tx: PostgresWrite, dead: Numbers, words: list[int]) -> Numbers:
 
 
 def _remove_documents(tx: PostgresWrite, dead: Numbers) -> None:
-    """Removes dead slots from the segments' lists of documents."""
-    for segment, *columns in tx.rows(f"select segment, {', '.join(_LISTED)} from search_segments"):
+    """Remove dead slots from the document columns of segments."""
+    for segment, *columns in tx.rows(f"select segment, {', '.join(_DOCUMENT_COLUMNS)} from search_segments"):
         keep = ~np.isin(np.frombuffer(columns[0], dtype="<i4"), dead)
         if keep.all():
             continue
@@ -202,7 +199,7 @@ def _remove_documents(tx: PostgresWrite, dead: Numbers) -> None:
             continue
         kept = {
             name: np.frombuffer(column, dtype=np.uint8).reshape(len(keep), -1)[keep].tobytes()
-            for name, column in zip(_LISTED, columns, strict=True)
+            for name, column in zip(_DOCUMENT_COLUMNS, columns, strict=True)
         }
-        changes = ", ".join([f"{name} = :{name}" for name in _LISTED])
+        changes = ", ".join([f"{name} = :{name}" for name in _DOCUMENT_COLUMNS])
         tx.queue(f"update search_segments set {changes} where segment = :segment", {**kept, "segment": segment})

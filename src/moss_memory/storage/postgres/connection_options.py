@@ -1,4 +1,4 @@
-"""How a server is spoken to: the options of a connection that a URL and the environment leave open."""
+"""The options of a connection that neither the URL nor the environment sets."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONNECT_S = 10
-"""How long one host may take to answer."""
+"""The timeout of connecting to one host."""
 _LOCAL = ("localhost", "::1")
-_ROOTS = (
+_ROOT_CERTIFICATES = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Ubuntu, Arch
     "/etc/pki/tls/certs/ca-bundle.crt",  # Fedora, Red Hat
     "/etc/ssl/ca-bundle.pem",  # SUSE
     "/etc/ssl/cert.pem",  # macOS, Alpine
 )
-"""Where systems keep the certificates that they trust: the driver's own OpenSSL looks in none of these places."""
+"""The trusted certificates of operating systems; the OpenSSL that is bundled with the driver uses none of them."""
 
 
 def options_of(url: str) -> dict[str, Any]:
-    """The options with which a URL is opened: what it does not say itself is said here.
+    """Return the connection options of a URL with defaults added.
 
-    A host that is not this machine has to prove who it is; of several hosts the one that can be written is taken.
+    By default the certificate of a remote host is verified, and of several hosts the one that accepts writes is used.
     """
     try:
         given = conninfo_to_dict(url) if is_well_formed(url) else None
@@ -50,33 +50,32 @@ def options_of(url: str) -> dict[str, Any]:
     }
     if not is_local(given) and "sslmode" not in given and not os.environ.get("PGSSLMODE"):
         options["sslmode"] = "verify-full"
-    if "sslrootcert" not in given and _mode(given, options).startswith("verify-"):
-        options.update(_roots())
-    return {**options, **given, "client_encoding": "utf8"}  # every text has to pass, whatever the URL says
+    mode = str(given.get("sslmode") or options.get("sslmode") or os.environ.get("PGSSLMODE", ""))
+    if "sslrootcert" not in given and mode.startswith("verify-"):
+        options.update(_root_certificate())
+    return {**options, **given, "client_encoding": "utf8"}  # any other encoding cannot represent every text
 
 
 def is_local(given: dict[str, Any]) -> bool:
-    """Whether every host of these options is this machine; a service may be anywhere."""
+    """Return True if every host of these options is this machine; a service may be remote."""
     if given.get("service") or os.environ.get("PGSERVICE"):
         return False
     named = given.get("hostaddr") or given.get("host") or os.environ.get("PGHOSTADDR") or os.environ.get("PGHOST", "")
-    return all(map(_is_here, str(named).split(",")))
+    return all(map(_is_local_host, str(named).split(",")))
 
 
-def _is_here(host: str) -> bool:
-    """Whether this is a socket of this machine, or an address that never leaves it."""
-    numbers = host.startswith("127.") and host.replace(".", "").isdecimal()
-    return not host or host.startswith(("/", "@")) or numbers or host.lower() in _LOCAL
+def _is_local_host(host: str) -> bool:
+    """Return True for a Unix socket or a loopback address."""
+    is_loopback = host.startswith("127.") and host.replace(".", "").isdecimal()
+    return not host or host.startswith(("/", "@")) or is_loopback or host.lower() in _LOCAL
 
 
-def _mode(given: dict[str, Any], options: dict[str, Any]) -> str:
-    return str(given.get("sslmode") or options.get("sslmode") or os.environ.get("PGSSLMODE", ""))
-
-
-def _roots() -> dict[str, str]:
-    """The certificates that a server's is checked against, where nobody has said which: the user's, or the system's."""
+def _root_certificate() -> dict[str, str]:
+    """Return the option of the system's root certificates; empty if the user has configured some."""
     own = os.path.expanduser(os.path.join("~", ".postgresql", "root.crt"))
     if os.environ.get("PGSSLROOTCERT") or os.path.exists(own):
         return {}
-    found = (path for path in (os.environ.get("SSL_CERT_FILE", ""), *_ROOTS) if path and os.path.exists(path))
+    found = (
+        path for path in (os.environ.get("SSL_CERT_FILE", ""), *_ROOT_CERTIFICATES) if path and os.path.exists(path)
+    )
     return {"sslrootcert": next(found, "system")}

@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: how one is opened, and the few that a process keeps."""
+"""Open connections to PostgreSQL, and the connection pool of a process."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     Connection: TypeAlias = psycopg.Connection[tuple[Any, ...]]
 
 IDLE = 4
-"""So many connections wait for their next call; what is more is closed when it is given back."""
+"""The maximum of idle connections; others are closed when they are given back."""
 MOST = 16
-"""So many a process opens, unless `db_max_open_conns` says otherwise."""
+"""The maximum of open connections of a process, unless `db_max_open_conns` is set."""
 TAKE_TIMEOUT_S = 60.0
 
 
 class _BoolAsNumber(Dumper):
-    """Truth as the number that a column holds: the schema has no column of truth values."""
+    """Sends a bool as an integer: the schema has no boolean columns."""
 
     oid = adapters.types["int8"].oid
 
@@ -38,14 +38,14 @@ class _BoolAsNumber(Dumper):
 
 
 class _NumberOfBool(Loader):
-    """Truth as SQLite tells it."""
+    """Reads a boolean as 0 or 1, as SQLite does."""
 
     def load(self, data: Any) -> int:
         return 1 if bytes(data) == b"t" else 0
 
 
 class _NumberOfNumeric(Loader):
-    """A sum of whole numbers, which PostgreSQL gives a type of its own."""
+    """Reads a numeric, the type of a sum of integers, as an int or float."""
 
     def load(self, data: Any) -> int | float:
         text = bytes(data).decode()
@@ -53,7 +53,7 @@ class _NumberOfNumeric(Loader):
 
 
 def _adapters() -> AdaptersMap:
-    """How values go there and come back: whole numbers always in 64 bits, truth as a number."""
+    """Return the type adapters: integers always as 64 bits, booleans as integers."""
     own = AdaptersMap(adapters)
     own.register_dumper(int, Int8Dumper)
     own.register_dumper(bool, _BoolAsNumber)
@@ -63,16 +63,16 @@ def _adapters() -> AdaptersMap:
 
 
 _ADAPTERS = _adapters()
-psycopg.logger.setLevel("ERROR")  # a connection that is cut is told once, as an error of the call
+psycopg.logger.setLevel("ERROR")  # a lost connection is reported once, as the error of the call
 assert _ADAPTERS.get_dumper(int, PyFormat.AUTO) is not None
 
 
 def connect(url: str) -> Connection:
-    """A connection that can write, ready for the statements of the rooms."""
+    """Open a connection that can write, with the type adapters of Moss."""
     connection: Connection = psycopg.connect(
         **options_of(url),
-        autocommit=True,  # transactions begin and end by statements, several of which go in one message
-        prepare_threshold=None,  # a pooler in between may send each transaction to another session
+        autocommit=True,  # transactions begin and end by statements, which are pipelined with others
+        prepare_threshold=None,  # a pooler may run each transaction in another session
         cursor_factory=psycopg.RawCursor,
         context=_Context(),
     )
@@ -80,14 +80,14 @@ def connect(url: str) -> Connection:
 
 
 class _Context:
-    """What a new connection takes its adapters from."""
+    """The adaptation context of a new connection."""
 
     adapters = _ADAPTERS
     connection = None
 
 
 class Connections:
-    """The connections of one engine: a few wait for their next call, more are opened when they are needed."""
+    """The connection pool of one engine."""
 
     def __init__(self, url: str, *, most: int, idle: int) -> None:
         self._url = url
@@ -96,26 +96,26 @@ class Connections:
         self._idle: list[Connection] = []
         self._open = 0
         self._free = threading.Condition(threading.Lock())
-        self._round = 0
-        """Rises when what waits is closed: whatever was taken before is closed when it is given back."""
-        self._rounds: dict[int, int] = {}
+        self._generation = 0
+        """Incremented by `close`: connections of an earlier generation are closed when they are given back."""
+        self._generations: dict[int, int] = {}
 
     def take(self, prepare: Callable[[Connection], None], *, fresh: bool = False) -> Connection:
-        """A connection for one call; a `fresh` one where those that wait may have been cut off."""
+        """Return a connection for one call; with `fresh` a new one, because idle ones may be broken."""
         if fresh:
             self.close()
         with self._free:
-            self._wait()
+            self._wait_until_free()
             if self._idle:
                 return self._idle.pop()
             self._open += 1
-            started = self._round
+            generation = self._generation
         try:
             connection = connect(self._url)
         except BaseException:
-            self._gone()
+            self._release_slot()
             raise
-        self._rounds[id(connection)] = started
+        self._generations[id(connection)] = generation
         try:
             prepare(connection)
         except BaseException:
@@ -123,7 +123,7 @@ class Connections:
             raise
         return connection
 
-    def _wait(self) -> None:
+    def _wait_until_free(self) -> None:
         until = time.monotonic() + TAKE_TIMEOUT_S
         while not self._idle and self._open >= self._most:
             if not self._free.wait(until - time.monotonic()):
@@ -134,30 +134,31 @@ class Connections:
                 )
 
     def give_back(self, connection: Connection) -> None:
-        """Takes a connection whose call is over; one that is not idle, or not needed, is closed."""
+        """Return a connection to the pool; close it if it is broken, in a transaction, or not needed."""
         idle = not connection.closed and connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         with self._free:
-            if idle and self._rounds.get(id(connection)) == self._round and len(self._idle) < self._keep:
+            current = self._generations.get(id(connection)) == self._generation
+            if idle and current and len(self._idle) < self._keep:
                 self._idle.append(connection)
                 self._free.notify()
                 return
         self.drop(connection)
 
     def drop(self, connection: Connection) -> None:
-        """Closes a connection for good."""
-        self._rounds.pop(id(connection), None)
+        """Close a connection and free its slot in the pool."""
+        self._generations.pop(id(connection), None)
         connection.close()
-        self._gone()
+        self._release_slot()
 
-    def _gone(self) -> None:
+    def _release_slot(self) -> None:
         with self._free:
             self._open -= 1
             self._free.notify()
 
     def close(self) -> None:
-        """Closes what waits; what is in use is closed when it is given back."""
+        """Close idle connections now, and those in use when they are given back."""
         with self._free:
-            waiting, self._idle = self._idle, []
-            self._round += 1
-        for connection in waiting:
+            idle, self._idle = self._idle, []
+            self._generation += 1
+        for connection in idle:
             self.drop(connection)

@@ -1,8 +1,8 @@
-"""The documents of the index, by slot: which they are, how long, in which workspace, and whether they are live.
+"""The document table of the index by slot: number, length, workspace, and a flag for live documents.
 
-None of that ever changes for a slot, so a process keeps what it has read: 60 bytes a document, and the postings of what
-was indexed lately, about 1 kB each. What there is it asks anew in every search, so what was purged is found no more and
-let go. To read it takes 2.5 ms for 20,000 documents, once; and 5 ms for as many fresh ones as there can be.
+A slot never changes, so a process caches the rows that it has read: 60 bytes for each document, and about 1 kB of
+postings for each fresh one. Every search reads the current list of slots, so purged documents leave the cache. Reading
+takes 2.5 ms for 20,000 documents, once, and 5 ms for the maximum of fresh documents.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from .transaction import PostgresTransaction
 
     Key = tuple[int, int]
-    """A slot or the number of a segment, and its tag: numbers may be given out again, as when a backup is put back."""
+    """A slot or segment number with its tag: a restored backup may assign the same number again."""
     Segment = tuple[Numbers, ...]
-    """Of each of its documents the slot, number, length, whether it is live and a hash of its workspace."""
+    """For each document the slot, number, length, live flag and hash of the workspace."""
 
 FRESH = (
     "select slot, words, weights, sizes, places, doc, length, live, workspace, tag from search_fresh"
@@ -34,25 +34,26 @@ FRESH = (
 )
 _SEGMENTS = "select segment, tag, slots, docs, lengths, lives, workspaces from search_segments"
 _KEY = [("number", ">i4"), ("tag", ">i8")]
-_MOST_KEPT = 32 << 20
-"""So many bytes of what was indexed lately are kept."""
+_MAX_CACHED_BYTES = 32 << 20
+"""The maximum size of the cached postings of fresh documents."""
 WORKSPACE_BYTES = 8
 
 
 def hash_of(workspace: str) -> bytes:
-    """What stands for a workspace in a segment."""
+    """Return the hash of a workspace that is stored in segments."""
     return hashlib.sha256(workspace.encode()).digest()[:WORKSPACE_BYTES]
 
 
 class Documents:
-    """All documents as one state of the store has them, in the order of their slots. Never changed once made."""
+    """All documents of one snapshot, in the order of their slots. Never changed once made."""
 
     def __init__(self, segments: dict[Key, Segment], fresh: dict[Key, Row], postings: Postings) -> None:
         self.segments = segments
         self.fresh = fresh
         self.postings = postings
-        """Those of fresh documents."""
-        parts = sorted([_listed(list(fresh.values())), *segments.values()], key=lambda part: part[0][:1].tolist())
+        """The postings of fresh documents."""
+        unsorted = [_fresh_segment(list(fresh.values())), *segments.values()]
+        parts = sorted(unsorted, key=lambda part: part[0][:1].tolist())
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         if (np.diff(columns[0]) < 0).any():
             order = np.argsort(columns[0])
@@ -63,26 +64,26 @@ class Documents:
         return len(self.slots)
 
     def places_of(self, slots: Numbers) -> Numbers:
-        """Where the documents of slots stand here; -1 for those that do not."""
+        """Return the positions of slots, -1 if a slot is not here."""
         if not len(self):
             return np.full(len(slots), -1)
         at = np.minimum(np.searchsorted(self.slots, slots), len(self) - 1)
         return np.where(self.slots[at] == slots, at, -1)
 
     def is_in(self, workspace: str, at: Numbers) -> Numbers:
-        """Which of some documents are in a workspace."""
+        """Return a mask of the documents at these positions that are in a workspace."""
         return self._workspaces[at] == np.frombuffer(hash_of(workspace), dtype=np.uint64)
 
 
-def _listed(rows: list[Row]) -> Segment:
-    """Documents that are fresh."""
+def _fresh_segment(rows: list[Row]) -> Segment:
+    """Return the columns of fresh documents in the form of a segment."""
     of_each = [(slot, doc, length, live) for slot, _, _, _, _, doc, length, live, *_ in rows]
     slots, docs, lengths, lives = np.array(of_each, dtype=np.int64).reshape(-1, 4).T
     hashes = b"".join([hash_of(workspace) for *_, workspace, _ in rows])
     return slots, docs, lengths, lives.astype(np.uint8), np.frombuffer(hashes, dtype=np.uint64)
 
 
-def _unpacked(slots: bytes, docs: bytes, lengths: bytes, lives: bytes, workspaces: bytes) -> Segment:
+def _decode_segment(slots: bytes, docs: bytes, lengths: bytes, lives: bytes, workspaces: bytes) -> Segment:
     return (
         np.frombuffer(slots, dtype=f"<{SLOT}4"),
         np.frombuffer(docs, dtype=f"<{DOC}"),
@@ -93,35 +94,35 @@ def _unpacked(slots: bytes, docs: bytes, lengths: bytes, lives: bytes, workspace
 
 
 class DocumentTable:
-    """How a search comes by the documents: what the process knows, and statements for what it does not."""
+    """The cached documents of a process, and the statements that read the missing ones."""
 
     def __init__(self, tx: PostgresTransaction, fresh: bytes | None, segments: bytes | None) -> None:
         self._engine = tx._engine
         self._known = known = _known.get(self._engine) or Documents({}, {}, _postings_of([]))
-        self._fresh, self._segments = _keys_in(fresh), _keys_in(segments)
+        self._fresh, self._segments = _decode_keys(fresh), _decode_keys(segments)
         new = [slot for slot, tag in self._fresh if (slot, tag) not in known.fresh]
         others = [segment for segment, tag in self._segments if (segment, tag) not in known.segments]
-        self.asked: list[tuple[str, Parameters]] = []
-        """Nothing, where all is known."""
+        self.statements: list[tuple[str, Parameters]] = []
+        """The statements to run; empty if all documents are cached."""
         if new or others:
-            self.asked = [
+            self.statements = [
                 (f"{FRESH} where slot = any(cast(:slots as integer[]))", {"slots": new}),
                 (f"{_SEGMENTS} where segment = any(cast(:segments as integer[]))", {"segments": others}),
             ]
 
     def documents(self, answers: list[list[Row]]) -> Documents:
-        """All documents, given the answers to what was asked."""
+        """Return all documents, given the rows of `statements`."""
         known = self._known
         if not answers and len(self._fresh) == len(known.fresh) and len(self._segments) == len(known.segments):
             return known
         new, others = answers or ([], [])
         read = known.fresh | {(row[0], row[-1]): row for row in new}
         fresh = {key: read[key] for key in self._fresh if key in read}
-        is_more = len(fresh) == len(read)  # and none went
-        postings = known.postings.joined(_postings_of(new)) if is_more else _postings_of(list(fresh.values()))
-        listed = known.segments | {(segment, tag): _unpacked(*columns) for segment, tag, *columns in others}
-        found = Documents({key: listed[key] for key in self._segments if key in listed}, fresh, postings)
-        if len(postings.places) + 16 * len(postings) <= _MOST_KEPT:
+        only_added = len(fresh) == len(read)
+        postings = known.postings.concat(_postings_of(new)) if only_added else _postings_of(list(fresh.values()))
+        segments = known.segments | {(segment, tag): _decode_segment(*columns) for segment, tag, *columns in others}
+        found = Documents({key: segments[key] for key in self._segments if key in segments}, fresh, postings)
+        if len(postings.places) + 16 * len(postings) <= _MAX_CACHED_BYTES:
             _known[self._engine] = found
         return found
 
@@ -130,7 +131,7 @@ def _postings_of(fresh: list[Row]) -> Postings:
     return Postings.of_documents([row[:5] for row in fresh])
 
 
-def _keys_in(data: bytes | None) -> list[Key]:
+def _decode_keys(data: bytes | None) -> list[Key]:
     return np.frombuffer(data or b"", dtype=_KEY).tolist()
 
 

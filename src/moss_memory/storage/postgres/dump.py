@@ -1,4 +1,4 @@
-"""All that a store holds, table by table: to be compared with another store's, or to be forgotten."""
+"""Read or empty all tables of a store: to copy it, to compare it with another, or to delete everything."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
 
 COUNTERS = "numbers"
-"""The rows that count: they stay, and begin anew. Here they are a view of what the server counts by."""
+"""The view of the sequences: its rows stay, and are reset to 0."""
 SCHEMA = "moss_schema"
 DERIVED = ("activity_counts", "capsule_tags", "changed_documents", "remembered", "unembedded", "vectors")
-"""What follows from texts, events or answers; with every table whose name begins with `search_`."""
+"""Tables derived from texts, events or answers, besides all tables whose name begins with `search_`."""
 _TABLES = (
     "select c.relname, coalesce(("
     "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"
@@ -36,16 +36,16 @@ _SERIES = (
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
-    """Every row of every table that follows from no other, in the order of its key."""
-    known = dict(tables(tx))
-    filled = " union all ".join([f"select '{name}' where exists (select 1 from {name})" for name in known])
-    for name in [name for (name,) in tx.rows(filled)]:  # of many tables most are often empty
-        for row in tx.stream(f"select * from {name} order by {known[name]}"):
+    """Yield every row of every table that is not derived, in the order of its key."""
+    keys = dict(tables(tx))
+    filled = " union all ".join([f"select '{name}' where exists (select 1 from {name})" for name in keys])
+    for name in [name for (name,) in tx.rows(filled)]:  # most tables are often empty
+        for row in tx.stream(f"select * from {name} order by {keys[name]}"):
             yield name, row
 
 
 def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
-    """The tables that follow from no other, and the columns of their keys."""
+    """Return the tables that are not derived, and the columns of their keys."""
     return [
         (name, key)
         for name, key in tx.rows(_TABLES)
@@ -54,14 +54,14 @@ def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
 
 
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns of a table that are not made of others, and those of its key."""
+    """Return the columns of a table that are not generated, and those of its key."""
     found = list(tx.rows(_COLUMNS, {"name": table}))
     key = sorted([(place, name) for name, place in found if place or (table, name) == (COUNTERS, "series")])
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 
-def count_on(tx: Transaction) -> None:
-    """Lets every series of numbers go on after the largest that is there."""
+def advance_sequences(tx: Transaction) -> None:
+    """Set every sequence to the largest number in its table."""
     for name, column in list(tx.rows(_SERIES)):
         last = tx.value(f"select max({column}) from {name}")
         sequence = f"pg_get_serial_sequence('{name}', '{column}')"
@@ -69,7 +69,7 @@ def count_on(tx: Transaction) -> None:
 
 
 def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
-    """Empties every table but those, and begins to count anew."""
+    """Empty every table except `but`, and reset the sequences."""
     for name, _ in list(tx.rows(_TABLES)):
         if name == COUNTERS:
             tx.queue(f"update {COUNTERS} set last = 0")

@@ -1,4 +1,4 @@
-"""The engine on PostgreSQL, for a store that several machines share; durable when a call returns."""
+"""The PostgreSQL engine, for a store that several machines share; a write is durable when its call returns."""
 
 from __future__ import annotations
 
@@ -38,69 +38,69 @@ if TYPE_CHECKING:
 WRITE_TIMEOUT_S = 60.0
 LARGE_BYTES = 64 << 20
 LARGE_KNOWN_S = 10.0
-"""For so long the answer to whether the store is large is believed."""
+"""The time for which the result of `is_large` is cached."""
 _WAIT_S = 0.5
-"""After so long a writer that may be cancelled looks whether it was, and waits on."""
+"""The interval at which a waiting writer checks if it was cancelled."""
 _PAGE_BYTES = 8192
 _MARK = "select sum(changes), (select max(seq) from events) from activity_counts"
 
 
 class PostgresEngine:
-    """One database on a server, which any number of processes on any number of machines share."""
+    """One database on a server, shared by any number of processes and machines."""
 
     def __init__(self, config: Config, *, bulk_load: bool = False) -> None:
         self.url = config.url
-        """Where the store is; it may hold a password."""
+        """The URL of the store; it may contain a password."""
         self._schema = -SCHEMA_VERSION if bulk_load else SCHEMA_VERSION
         self.place = without_password(self.url)
-        """The URL as it may be told."""
+        """The URL without secrets, for messages."""
         self._home = config.home
         self._most, self._idle = config.db_max_open_conns, config.db_max_idle_conns
         self.was_open = False
-        """Whether its server was ever reached."""
-        self._start_afresh()
+        """True if its server was ever reached."""
+        self._reset()
         _engines.append(ref(self, _engines.remove))
 
-    def _start_afresh(self) -> None:
+    def _reset(self) -> None:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
         self._ahead_ms: int | None = None
-        """How far the server's clock is ahead of this machine's; not known before the first connection."""
+        """How far the server's clock is ahead of this machine's; None before the first connection."""
         self._large = False
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
         self.dictionary = TermDictionary()
-        """The numbers of words that were met."""
+        """The cached ids of words."""
 
     def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
-        """A transaction that sees one state of the store and never waits for a writer."""
+        """Return a read transaction, which never waits for a writer."""
         return PostgresTransaction(self, call, snapshot=snapshot)
 
     def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
-        """A transaction that becomes the only writing one in its workspace, or anywhere, at its first statement."""
+        """Return a write transaction, which locks its workspace, or the whole store, at its first statement."""
         return PostgresWrite(self, timeout_s, call)
 
     def write(self, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
-        """Carries a call out in a writing transaction and commits it; its result."""
+        """Run a call in a write transaction, commit it, and return its result."""
         return run_with_retry(self, carry_out, timeout_s=timeout_s, call=call)
 
     def generate_key(self) -> str | None:
-        """One that nobody has used."""
+        """Return a new random idempotency key."""
         return os.urandom(16).hex()
 
     def take(self) -> Connection:
-        """A connection for one call."""
+        """Take a connection for one call from the pool."""
         return self._connections.take(self._prepare)
 
     def take_again(self, lost: Connection) -> Connection:
-        """A new connection in place of one that was cut off while it waited; the others that wait go too."""
+        """Replace a connection that was lost while idle, and close all other idle ones."""
         self._connections.drop(lost)
-        self.dictionary = TermDictionary()  # another server may be the next to answer
+        self.dictionary = TermDictionary()  # the new connection may be to another server
         return self._connections.take(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
-        """Takes the connection of a transaction that is over."""
+        """Return the connection of a finished transaction to the pool."""
         self._connections.give_back(connection)
 
     def _prepare(self, connection: Connection) -> None:
@@ -110,15 +110,15 @@ class PostgresEngine:
         self._ahead_ms = clock_offset_ms(connection)
 
     def now_ms(self, call: CallContext, at_ms: int) -> int:
-        """A time by this machine's clock as it is by the server's; where a caller has brought a clock it stays so."""
+        """Convert a time of this machine's clock to the server's clock; leave that of a caller's clock unchanged."""
         if not is_wall_clock(call):
             return at_ms
         if self._ahead_ms is None:
-            self.give_back(self.take())  # whoever connects compares the clocks
+            self.give_back(self.take())  # connecting measures the offset
         return at_ms + (self._ahead_ms or 0)
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
-        """Begins a transaction that has the writers' lock; also the number of its change, and its time."""
+        """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""
         connection = self.take()
         try:
             try:
@@ -135,13 +135,13 @@ class PostgresEngine:
             raise
 
     def _lock(self, connection: Connection, timeout_s: float, call: CallContext) -> tuple[int, int]:
-        """Waits for the lock in one message with all that a transaction begins with."""
+        """Acquire the write lock, or raise `STORAGE_BUSY` after the timeout."""
         until = time.monotonic() + timeout_s
         while True:
             left_s = max(until - time.monotonic(), 0.001)
             wait_s = left_s if call.cancelled is None else min(left_s, _WAIT_S)
             try:
-                number, now_ms = self._locked(connection, wait_s, call.workspace)
+                number, now_ms = self._try_lock(connection, wait_s, call.workspace)
                 return number, now_ms if is_wall_clock(call) else call.clock_ms()
             except psycopg.errors.LockNotAvailable:
                 connection.execute("rollback")
@@ -149,7 +149,8 @@ class PostgresEngine:
                 if time.monotonic() >= until:
                     raise busy_error(timeout_s) from None
 
-    def _locked(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
+    def _try_lock(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
+        """Begin a transaction and acquire the write lock in one message."""
         place = "null" if workspace is None else quote(norm(workspace), connection)
         cursor = connection.execute(
             f"begin; select version, change, {CLOCK} from enter_write({place}, {int(wait_s * 1000) or 1})"
@@ -165,7 +166,7 @@ class PostgresEngine:
         return int(number), int(now_ms)
 
     def vectors(self) -> VectorMatrix:
-        """The vectors of this database in memory; the first search by meaning fills them."""
+        """Return the vectors of this database in memory, which the first search by vectors reads."""
         if self._vectors is None:
             from moss_memory.search.vectors import VectorMatrix
 
@@ -174,24 +175,24 @@ class PostgresEngine:
         return self._vectors
 
     def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
-        """Makes missing vectors; how many it made, and how many are still missing."""
+        """Compute missing vectors; return the number computed and the number left."""
         from moss_memory.search.embedding_queue import index
 
         return index(self, call, timeout_s=timeout_s, most=most, rebuild=rebuild)
 
     def restore(self, backup: str, *, call: CallContext) -> str | None:
-        """Refused: a server's backups are its own."""
-        raise self._server_keeps("put back")
+        """Refuse: the server makes its own backups."""
+        raise self._unsupported_error("put back")
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
-        """Refused: there is no file that could be read around its damage."""
-        raise self._server_keeps("salvaged")
+        """Refuse: there is no file to salvage from."""
+        raise self._unsupported_error("salvaged")
 
     def copy_to(self, path: str) -> int:
-        """Refused: a server's backups are its own."""
-        raise self._server_keeps("copied")
+        """Refuse: the server makes its own backups."""
+        raise self._unsupported_error("copied")
 
-    def _server_keeps(self, done: str) -> MossError:
+    def _unsupported_error(self, done: str) -> MossError:
         return MossError(
             "INVALID_REQUEST",
             f"{self.place} is kept by a server and cannot be {done} as a file; use `moss export --all`, which any "
@@ -199,15 +200,15 @@ class PostgresEngine:
         )
 
     def about(self) -> str:
-        """What this engine is and in which version."""
+        """Return the name and version of the engine."""
         return f"PostgreSQL through psycopg {psycopg.__version__}"
 
     def files(self) -> tuple[str, ...]:
-        """None: it keeps nothing in the home folder."""
+        """Return no files: the engine stores nothing in the home folder."""
         return ()
 
     def exists(self) -> bool:
-        """Whether there is a store; a server that cannot be asked may have one."""
+        """Return True if there is a store, or if the server cannot be reached."""
         try:
             version = self._version()
         except (psycopg.Error, MossError):
@@ -215,7 +216,7 @@ class PostgresEngine:
         return version < 0 if self._schema < 0 else version != 0
 
     def is_taken(self) -> bool:
-        """Whether there is a store that holds anything; a new schema does not, and an unfinished one is no store."""
+        """Return True if there is a store with data; a new schema or an unfinished bulk load has none."""
         if self._version() <= 0:
             return False
         connection = self.take()
@@ -225,7 +226,7 @@ class PostgresEngine:
             self.give_back(connection)
 
     def _version(self) -> int:
-        """The version of the schema that is there, whichever it is; 0 where there is none."""
+        """Return the version of the schema, supported or not; 0 if there is none."""
         connection = self._connections.take(lambda _: None)
         try:
             return version_of(connection)
@@ -233,22 +234,20 @@ class PostgresEngine:
             self._connections.drop(connection)  # it was not prepared
 
     def is_large(self) -> bool:
-        """Whether the tables are, by the server's own count of their pages."""
+        """Return True if the tables are large, by the server's count of their pages."""
         if time.monotonic() >= self._large_until_s:
             self._large = self._size_bytes() > LARGE_BYTES
             self._large_until_s = time.monotonic() + LARGE_KNOWN_S
         return self._large
 
     def _size_bytes(self) -> int:
-        pluralize = (
-            "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
-        )
+        pages = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
         try:
             connection = self.take()
         except (psycopg.Error, MossError):
             return 0
         try:
-            row = connection.execute(pluralize).fetchone()
+            row = connection.execute(pages).fetchone()
             return int(row[0]) * _PAGE_BYTES if row else 0
         except psycopg.Error:
             return 0
@@ -256,13 +255,13 @@ class PostgresEngine:
             self.give_back(connection)
 
     def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
-        """Everything worth knowing of the store's condition; with `fix` what can be mended is mended first."""
+        """Yield the results of all health checks; with `fix` repair what can be repaired."""
         from .health_checks import check_health
 
         return check_health(self, call, fix=fix)
 
     def dump(self, *, call: CallContext) -> Iterator[tuple[str, Row]]:
-        """Every row of one state of the store, without what follows from others."""
+        """Yield every row of one snapshot of the store, without derived tables."""
         from .dump import dump
 
         tx = self.begin_read(snapshot=True, call=call)
@@ -273,24 +272,24 @@ class PostgresEngine:
             tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
-        """The names of the tables of which `dump` gives rows."""
+        """Return the names of the tables that `dump` reads."""
         from .dump import tables
 
         return [name for name, _ in tables(tx)]
 
     def columns(self, tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The columns of a table that follow from no other, and those of its key; none where there is no table."""
+        """Return the columns of a table that are not generated, and those of its key; empty if there is no table."""
         from .dump import columns
 
         return columns(tx, table)
 
     def finish_load(self, *, call: CallContext) -> None:
-        """Counts on from what was filled in, and takes the mark away, in one transaction."""
-        from .dump import count_on
+        """Advance the sequences after a bulk load and mark the store as complete, in one transaction."""
+        from .dump import advance_sequences
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
-            count_on(tx)
+            advance_sequences(tx)
             tx.run(f"update moss_schema set version = {SCHEMA_VERSION}")
             tx.commit()
         finally:
@@ -298,7 +297,7 @@ class PostgresEngine:
             tx.release()
 
     def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
-        """Empties every table but those and begins to count anew, as one transaction among the others."""
+        """Empty every table except `but` and reset the sequences, in one transaction."""
         from .dump import forget
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
@@ -310,7 +309,7 @@ class PostgresEngine:
             tx.release()
 
     def mark(self) -> object:
-        """How many changes there are: each is counted in its own transaction, in whatever order they are committed."""
+        """Return a token that differs after every change, in any order of commits."""
         connection = self.take()
         try:
             return connection.execute(_MARK).fetchone()
@@ -318,24 +317,24 @@ class PostgresEngine:
             self.give_back(connection)
 
     def close(self) -> None:
-        """Lets go of every connection; what another thread is using, as soon as it is done with it."""
+        """Close every connection; one that another thread uses is closed when it is given back."""
         self._vectors = None
         self.dictionary = TermDictionary()
         self._connections.close()
 
     def translate(self, error: Exception) -> MossError | None:
-        """What a driver's or the system's error means to a caller."""
+        """Translate an error of the driver or the system, None if it has no translation."""
         return storage_error(error, self.place)
 
     def after_fork_in_child(self) -> None:
-        """Starts afresh: the parent's connections are its own, and must not even be closed here."""
-        _left_alone.append(self._connections)
-        self._start_afresh()
+        """Reset the engine; the connections of the parent must be neither used nor closed here."""
+        _inherited.append(self._connections)
+        self._reset()
 
 
 _engines: list[ref[PostgresEngine]] = []
-_left_alone: list[Connections] = []
-"""Connections that crossed a fork: never used here, nor closed, which would end the parent's sessions."""
+_inherited: list[Connections] = []
+"""Connections inherited by a fork, kept alive because closing them would end the sessions of the parent."""
 
 
 def _after_fork() -> None:

@@ -1,4 +1,4 @@
-"""Looking a store on a server over, however it is: whatever goes wrong becomes a finding."""
+"""The health checks of a store on a server; every error becomes a check result."""
 
 from __future__ import annotations
 
@@ -20,50 +20,49 @@ if TYPE_CHECKING:
     from .engine import PostgresEngine
     from .transaction import PostgresTransaction
 
-    Look = Callable[[PostgresTransaction], Iterator[CheckResult]]
+    Check = Callable[[PostgresTransaction], Iterator[CheckResult]]
 
 _TIMEOUT_S = 60.0
-_OF_SERVER = (server_health.server, server_health.hosts, server_health.durability, server_health.connections)
+_SERVER_CHECKS = (server_health.server, server_health.hosts, server_health.durability, server_health.connections)
 
 
 def check_health(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
-    """What there is to say of the server and of the store, in the order in which a reader wants to hear it."""
-    of_server = list(_caught(engine, "server", lambda: _server(engine)))
-    yield from of_server
-    if of_server[-1].state == FAILED or of_server[-1].subject == "schema":
+    """Yield the results of all checks: first the server, then the store."""
+    server_results = list(_run(engine, "server", lambda: _check_server(engine)))
+    yield from server_results
+    if server_results[-1].state == FAILED or server_results[-1].subject == "schema":
         return
-    yield from _attempt(engine, call, "schema", _schema)
-    yield from _index(engine, call, fix=fix)
-    yield from _attempt(engine, call, "consistency", _consistency)
-    yield from _attempt(engine, call, "meaning", _meaning)
+    yield from _run_in_transaction(engine, call, "schema", _check_schema)
+    yield from _check_or_rebuild_index(engine, call, fix=fix)
+    yield from _run_in_transaction(engine, call, "consistency", _check_consistency)
+    yield from _run_in_transaction(engine, call, "meaning", _check_vectors)
 
 
-def _server(engine: PostgresEngine) -> list[CheckResult]:
-    """The server, and whether there is a store: looking makes none."""
+def _check_server(engine: PostgresEngine) -> list[CheckResult]:
+    """Check the server, and report a missing schema without creating it."""
     with connect(engine.url) as connection:
-        found = [one for look in _OF_SERVER for one in look(connection, engine.url)]
+        found = [result for check in _SERVER_CHECKS for result in check(connection, engine.url)]
         if version_of(connection) == 0:
             found.append(CheckResult("schema", PENDING, version=0, known=SCHEMA_VERSION, capsules=0))
     return found
 
 
-def _attempt(engine: PostgresEngine, call: CallContext, subject: str, look: Look) -> Iterator[CheckResult]:
-    """One look in a transaction of its own."""
-
-    def looked() -> list[CheckResult]:
+def _run_in_transaction(engine: PostgresEngine, call: CallContext, subject: str, check: Check) -> Iterator[CheckResult]:
+    def run() -> list[CheckResult]:
         tx = engine.begin_read(snapshot=True, call=call)
         try:
-            return list(look(tx))
+            return list(check(tx))
         finally:
             tx.rollback()
             tx.release()
 
-    return _caught(engine, subject, looked)
+    return _run(engine, subject, run)
 
 
-def _caught(engine: PostgresEngine, subject: str, look: Callable[[], list[CheckResult]]) -> Iterator[CheckResult]:
+def _run(engine: PostgresEngine, subject: str, check: Callable[[], list[CheckResult]]) -> Iterator[CheckResult]:
+    """Run a check, and turn a storage error into a failed result."""
     try:
-        found = look()
+        found = check()
     except Exception as error:
         problem = error if isinstance(error, MossError) else engine.translate(error)
         if problem is None:
@@ -72,37 +71,38 @@ def _caught(engine: PostgresEngine, subject: str, look: Callable[[], list[CheckR
     yield from found
 
 
-def _schema(tx: PostgresTransaction) -> Iterator[CheckResult]:
+def _check_schema(tx: PostgresTransaction) -> Iterator[CheckResult]:
     version = tx.value("select version from moss_schema")
     capsules = tx.value("select count(*) from capsules where deleted_at is null")
     yield CheckResult("schema", SOUND, version=version, known=SCHEMA_VERSION, capsules=capsules)
 
 
-def _consistency(tx: PostgresTransaction) -> Iterator[CheckResult]:
+def _check_consistency(tx: PostgresTransaction) -> Iterator[CheckResult]:
     found = [describe(one) for look in (breaking, dangling) for one in look(lambda sql: iter(list(tx.rows(sql))))]
     yield CheckResult("consistency", DAMAGED, found=found) if found else CheckResult("consistency", SOUND)
 
 
-def _index(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
-    found = list(_attempt(engine, call, "index", _compare))
-    yield from _caught(engine, "index", lambda: _rebuilt(engine, call)) if fix and found[0].state == FAILED else found
+def _check_or_rebuild_index(engine: PostgresEngine, call: CallContext, *, fix: bool) -> Iterator[CheckResult]:
+    found = list(_run_in_transaction(engine, call, "index", _check_index))
+    must_rebuild = fix and found[0].state == FAILED
+    yield from _run(engine, "index", lambda: _rebuild_index(engine, call)) if must_rebuild else found
 
 
-def _compare(tx: PostgresTransaction) -> Iterator[CheckResult]:
-    from .index_check import check_index  # it brings numpy along
+def _check_index(tx: PostgresTransaction) -> Iterator[CheckResult]:
+    from .index_check import check_index  # imports numpy
 
     check_index(tx)
     yield CheckResult("index", SOUND)
 
 
-def _rebuilt(engine: PostgresEngine, call: CallContext) -> list[CheckResult]:
-    from .index_check import build_again
+def _rebuild_index(engine: PostgresEngine, call: CallContext) -> list[CheckResult]:
+    from .index_check import rebuild_index
 
-    engine.write(build_again, timeout_s=_TIMEOUT_S, call=call)
+    engine.write(rebuild_index, timeout_s=_TIMEOUT_S, call=call)
     return [CheckResult("index", MENDED)]
 
 
-def _meaning(tx: PostgresTransaction) -> Iterator[CheckResult]:
+def _check_vectors(tx: PostgresTransaction) -> Iterator[CheckResult]:
     made: dict[str, int] = dict(tx.rows("select model, count(*) from vectors group by model order by model"))
     count = tx.value("select count(*) from unembedded")
     folder = tx.config.model_folder

@@ -1,4 +1,4 @@
-"""Whether the index of words agrees with the stored texts, and building it again from them."""
+"""Check that the index of words agrees with the stored texts, and rebuild it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .transaction import PostgresTransaction, PostgresWrite
 
     PostingLists = dict[int, tuple[int, int]]
-    """Of each slot how many words it holds, and what they weigh together."""
+    """The number of words of each slot, and the sum of their weights."""
 
 _TABLES = (
     "search_postings", "search_segments", "search_fresh", "search_dead", "search_docs", "search_words", "search_totals",
@@ -31,52 +31,52 @@ _DOCUMENTS = (
 )
 _FRESH = "select slot, words, weights from search_fresh join search_docs using (slot)"
 _BLOCKS_AT_ONCE = 500
-"""So many postings lie in as many blocks of words that many hold that it is some megabytes."""
+"""This many blocks of frequent words take a few megabytes."""
 
 
 def check_index(tx: PostgresTransaction) -> None:
-    """Raises where the index does not agree with the texts, as this reading transaction sees both."""
+    """Raise `STORAGE_CORRUPT` if the index does not agree with the texts in the snapshot of this transaction."""
     numbers: dict[str, int] = dict(tx.stream("select coalesce(whole, word), id from search_words"))
-    told = dict(_documents(tx, numbers))
-    held = _held(tx)
+    expected = dict(_tokenize_texts(tx, numbers))
+    stored = _read_postings(tx)
     for (slot,) in tx.stream("select slot from search_dead"):
-        held.pop(slot, None)
-    if told != held:
-        raise _differs("what the texts hold and what the postings say are not the same")
-    pluralize = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
-    if (pluralize[0] or 0) != tx.value("select count(*) from search_docs"):
-        raise _differs("the number of documents is another than that of their rows")
+        stored.pop(slot, None)
+    if expected != stored:
+        raise _mismatch_error("what the texts hold and what the postings say are not the same")
+    total = tx.row("select cast(sum(docs) as bigint) from search_totals") or (0,)
+    if (total[0] or 0) != tx.value("select count(*) from search_docs"):
+        raise _mismatch_error("the number of documents is another than that of their rows")
 
 
-def build_again(tx: PostgresWrite) -> None:
-    """Empties the index and lets the commit fill it from the texts."""
+def rebuild_index(tx: PostgresWrite) -> None:
+    """Empty the index and queue all documents, which the commit then indexes."""
     prepare_to_expunge(tx)
     for table in _TABLES:
         tx.run(f"delete from {table}")
     tx.run("insert into changed_documents (doc) select doc from search_source")
 
 
-def _documents(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Of each document what it holds by its text; raises where its row says something else."""
+def _tokenize_texts(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the slot of each document with the count and weight of its words, computed from its text."""
     for doc, slot, workspace, live, title, body, *indexed in tx.stream(_DOCUMENTS):
         if doc is None or slot is None:
-            raise _differs("a text is not indexed, or what is indexed is no longer there")
+            raise _mismatch_error("a text is not indexed, or what is indexed is no longer there")
         cut = TokenizedDocument(doc, slot, workspace, live, title, body)
         if not cut.places.keys() <= numbers.keys():
-            raise _differs("a word of a text is not in the dictionary")
+            raise _mismatch_error("a word of a text is not in the dictionary")
         _, _, *row, weights, _, _ = cut.row(numbers)
         if row != indexed:
-            raise _differs("a text was changed without its index")
+            raise _mismatch_error("a text was changed without its index")
         if weights:
             yield slot, (len(weights), sum(weights))
 
 
-def _held(tx: PostgresTransaction) -> PostingLists:
-    """The same by the postings."""
+def _read_postings(tx: PostgresTransaction) -> PostingLists:
+    """Return the count and weight of the words of each slot, read from the postings."""
     found: PostingLists = {}
     rows = list(tx.stream(_FRESH))
     _add(found, Postings.of_documents(rows))
-    for part in _parts(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
+    for part in _batches(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
         _add(found, Postings.of_blocks(part))
     return found
 
@@ -89,7 +89,7 @@ def _add(found: PostingLists, postings: Postings) -> None:
         found[slot] = (before[0] + count, before[1] + weight)
 
 
-def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
     part: list[Row] = []
     for row in rows:
         part.append(row)
@@ -99,5 +99,5 @@ def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
     yield part
 
 
-def _differs(how: str) -> MossError:
+def _mismatch_error(how: str) -> MossError:
     return MossError("STORAGE_CORRUPT", f"the search index does not agree with the stored texts: {how}")

@@ -1,13 +1,13 @@
-"""What a commit does for the search: the documents that it changed are cut into words and indexed with them.
+"""Index changed documents before a commit.
 
-Whoever writes only adds rows: of words, of documents, of totals. So writers of several workspaces index at once and
-wait for each other only where both bring the same new word.
+A writer only inserts rows (words, documents, totals), so writers of different workspaces index concurrently and wait
+for each other only if both insert the same new word.
 
-Measured with 20,000 documents of 1,000 characters, whose FTS5 index takes 13 MB. A row a posting: 297 MB, and 7 to 10
-times the time of FTS5. A row a word and segment: 88 MB where all came in one go, for 14 MB of packed postings; the rest
-was what rows take for themselves, and what the server had no time to sweep up. Blocks as now: 24 to 32 MB.
-The processor time of both sides together, beside that of the same search on SQLite: 0.2 to 0.5 times for common words,
-1 to 1.7 for middling ones, 1.6 to 2 for phrases, 2 to 3.6 for rare ones, whose time is that of four messages.
+Measured with 20,000 documents of 1,000 characters, whose FTS5 index takes 13 MB. One row per posting: 297 MB, and 7 to
+10 times the time of FTS5. One row per word and segment: 88 MB after one bulk load, of which 14 MB are postings; the
+rest is tuple overhead and bloat before VACUUM. Blocks, as implemented: 24 to 32 MB.
+CPU time of client and server together, relative to the same search on SQLite: 0.2 to 0.5 for common words, 1 to 1.7 for
+medium ones, 1.6 to 2 for phrases, 2 to 3.6 for rare ones, which is the time of four messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from operator import itemgetter
 
 from moss_memory.search.tokens import words_in
 
-from .codec import encode_numbers, posting
+from .codec import deltas, encode_posting, encode_varints
 from .term_dictionary import WORDS_LOCK, assign_ids
 
 TYPE_CHECKING = False
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from .transaction import PostgresWrite
 
 FRESH = 512
-"""About so many documents are indexed one by one before they are folded into a segment."""
+"""The approximate number of fresh documents that are folded into one segment."""
 
 _AT_ONCE = 500
 _FILTER_WORDS = 3
-"""FTS5 counts the words by which it filters, those of source, workspace and state, into the length of a document."""
+"""FTS5 includes the filter words (source, workspace, state) in the length of a document."""
 _TAKE = "select doc, slot, workspace, live, title, body, removals from take_changed(:most)"
 _COLUMNS = {
     "slots": "integer", "docs": "bigint", "workspaces": "text", "lives": "smallint", "lengths": "integer",
     "words": "bytea", "weights": "bytea", "sizes": "bytea", "places": "bytea",
 }  # fmt: skip
-"""What is stored of a document, in the order in which it is given to the server."""
+"""The stored columns of a document, in the order of the parameters of `index_documents`."""
 _ADD = (
     "select index_documents(cast(:changed as bigint[]), "
     + ", ".join([f"cast(:{name} as {kind}[])" for name, kind in _COLUMNS.items()])
@@ -47,7 +47,7 @@ _ADD = (
 
 
 class TokenizedDocument:
-    """A document cut into words: where each stands in its title and in its text."""
+    """The words of a document with their places in the title and in the body."""
 
     __slots__ = ("doc", "length", "live", "places", "slot", "workspace")
 
@@ -68,8 +68,10 @@ class TokenizedDocument:
                 known[part].append(place)
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:
-        """What is stored of it, the words in the order of their numbers."""
-        held = sorted([(numbers[word], *posting(*places)) for word, places in self.places.items()], key=itemgetter(0))
+        """Return the stored columns, with the words in the order of their ids."""
+        held = sorted(
+            [(numbers[word], *encode_posting(*places)) for word, places in self.places.items()], key=itemgetter(0)
+        )
         words, weights, sizes, places = zip(*held, strict=True) if held else ((), (), (), ())
         return (
             self.slot,
@@ -77,7 +79,7 @@ class TokenizedDocument:
             self.workspace,
             self.live,
             self.length,
-            encode_numbers([word - before for before, word in zip([0, *words], words, strict=False)]),
+            encode_varints(deltas(words)),
             bytes(weights),
             bytes(sizes),
             b"".join(places),
@@ -85,9 +87,9 @@ class TokenizedDocument:
 
 
 def index_changes(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
-    """Indexes the documents that a transaction has changed, before it commits, and takes out what it erases."""
+    """Index the documents that a transaction has changed, and remove those that it erases, before it commits."""
     if erases:
-        from .compaction import expunge, prepare_to_expunge  # one call of many
+        from .compaction import expunge, prepare_to_expunge  # rarely needed
 
         prepare_to_expunge(tx)
     if changes:
@@ -97,14 +99,14 @@ def index_changes(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
 
 
 def _index_changed(tx: PostgresWrite) -> None:
-    """Indexes so many documents at once, until none is left; now and then it folds."""
+    """Index the queued documents in batches, and fold if `FRESH` documents were added since the last time."""
     tx.queue(f"select pg_advisory_xact_lock_shared({WORDS_LOCK})")
     while True:
         changed = list(tx.rows(_TAKE, {"most": _AT_ONCE}))
         if changed:
             _index(tx, changed)
         if any(slot is not None and slot % FRESH == 0 for _, slot, *_ in changed):
-            from .compaction import fold  # one call of many
+            from .compaction import fold  # rarely needed
 
             fold(tx)
         if len(changed) < _AT_ONCE:

@@ -1,6 +1,6 @@
-"""Where phrases may begin: the places of words in many documents, read at once.
+"""Compute the possible starts of phrases from the places of words in many documents.
 
-A beginning is one number, a document and a place, so that the beginnings of all words of a phrase are compared as sets.
+A start is one integer, made of a document and a place: the starts of all words of a phrase are compared as sets.
 """
 
 from __future__ import annotations
@@ -8,24 +8,24 @@ from __future__ import annotations
 import numpy as np
 
 from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
-from .postings import decode_numbers, runs
+from .postings import decode_varint_array, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .postings import Numbers, Postings
 
 
-class _Unpacked:
-    """The numbers that stand at the places of postings, and for each posting where its places begin and how many."""
+class _DecodedPlaces:
+    """The decoded places of postings, and for each posting the index of its first place and their count."""
 
     __slots__ = ("counts", "first", "numbers", "weights")
 
     def __init__(self, postings: Postings) -> None:
-        self.numbers = decode_numbers(postings.places)
+        self.numbers = decode_varint_array(postings.places)
         edges = np.append(0, np.cumsum(postings.places < 128))
         ends = edges[np.cumsum(postings.lengths)]
         first = ends - np.diff(ends, prepend=0)
-        first += postings.sizes == 0  # its size stands there
+        first += postings.sizes == 0  # skip the size
         is_heavy = postings.weights == HEAVY
         self.weights = postings.weights.astype(np.int64)
         self.weights[is_heavy] = self.numbers[first[is_heavy]]
@@ -34,16 +34,18 @@ class _Unpacked:
 
 
 def whole_weights(postings: Postings) -> Numbers:
-    """How often each document holds its word, in the title five times over, also where that is much."""
-    return _Unpacked(postings).weights
+    """Return the actual weight of each posting, also if it is too large for one byte."""
+    return _DecodedPlaces(postings).weights
 
 
 def starts_in(postings: Postings, documents: Numbers, distance: int) -> Numbers:
-    """The beginnings of phrases in which the words are so far from the first, the document of each posting
-    given."""
+    """Return the starts of phrases in which these words are at a distance from the first word.
+
+    `documents` has the document of each posting.
+    """
     if not len(postings):
         return np.zeros(0, dtype=np.int64)
-    found = _Unpacked(postings)
+    found = _DecodedPlaces(postings)
     counts = found.counts
     steps = found.numbers[runs(found.first, counts)]
     walked = np.append(0, np.cumsum(steps))

@@ -1,6 +1,6 @@
-"""What one search reads of the index of words: which documents hold which words, how often and where.
+"""Read the posting lists of a search, and evaluate expressions on them.
 
-A document is told by its place among all `Documents`, so that what is known of documents is arrays as long as those.
+A document is identified by its position in `Documents`, so that properties of documents are arrays of that length.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
 from .documents import Documents, DocumentTable
 from .phrases import starts_in, whole_weights
 from .postings import BLOCK_COLUMNS, PLACE_COLUMNS, Postings, keys_of
-from .term_dictionary import beginning_of, key_of
+from .term_dictionary import key_of, prefix_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,22 +26,23 @@ if TYPE_CHECKING:
     from .transaction import PostgresTransaction
 
     Span = tuple[str, str]
-    """A range of words, from the first to before the second."""
+    """A range of words, the end excluded."""
     Weights = tuple[Numbers, Numbers]
-    """Documents that hold something, each once, and how often each does, in the title five times over."""
+    """The positions of matching documents, each once, and their weights: occurrences, in the title times five."""
 
-_GROWS = "\U0010ffff"
+_LAST = "\U0010ffff"
+"""Appended to a prefix, the upper bound of all words with this prefix."""
 _LOOK_UP = (
     "select * from search_look_up({}, cast(:firsts as text[]), cast(:lasts as text[]), cast(:asked as text[]), {})"
 )
 BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
 _WORD, _BLOCK, _PLACED = 2, slice(3, 8), slice(3, 10)
-"""Where in what it answers a word stands, or else a block."""
+"""The columns of its rows: a word, or else a block without or with places."""
 _COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"}
 
 
 class Index:
-    """The index as one state of the store has it."""
+    """The index in one snapshot."""
 
     def __init__(self, tx: PostgresTransaction) -> None:
         self._tx = tx
@@ -50,10 +51,10 @@ class Index:
         self._reading: DocumentTable | None = None
         self._all: Documents | None = None
         self._ahead: tuple[set[int], list[Row]] = set(), []
-        """The keys of blocks that were read ahead, and the blocks."""
+        """The keys of prefetched blocks, and the blocks."""
         self.documents = 0
         self.average = 1.0
-        """How many words a document has."""
+        """The average number of words in a document."""
 
     @property
     def all(self) -> Documents:
@@ -64,8 +65,10 @@ class Index:
         return self._all
 
     def look_up(self, spans: Iterable[Span], words: Iterable[str] | None, *, places: bool = False) -> None:
-        """Reads in one message which words there are in each range; and ahead who holds some words, or all of those,
-        for which `read` is asked next."""
+        """Read the words of each range, and prefetch the blocks of `words`, or of all words found if None.
+
+        Both take one message; `read` uses the prefetched blocks next.
+        """
         asked = list(dict.fromkeys(spans))
         ahead = None if words is None else set(words)
         edges = [_edges(span) for span in asked]
@@ -82,7 +85,7 @@ class Index:
             self._words[span] = [row for row in found if span[0] <= row[0] < span[1]]
         columns = _PLACED if places else _BLOCK
         keys = set(keys_of([number for word, number in found if ahead is None or word in ahead]))
-        # A word may be outside its own range, as `ied` is, whose stem is `y`: what is read of it does not count.
+        # A word may be outside its own range, as `ied`, whose stem is `y`: its blocks are ignored.
         self._ahead = keys, [row[columns] for row in rows if row[_WORD] is None and row[0] in keys]
 
     def _set_state(self, row: Row) -> None:
@@ -92,18 +95,18 @@ class Index:
         self._reading = DocumentTable(self._tx, fresh, segments)
 
     def between(self, span: Span) -> list[tuple[str, int]]:
-        """The words of a range that was looked up, in order, each with its number."""
+        """Return the words of a range that was looked up, in order, each with its id."""
         return self._words[span]
 
     def read(self, numbers: Iterable[int], *, places: bool = False) -> PostingLists:
-        """Reads in one message which documents hold these words, and with `places` where."""
+        """Read the posting lists of these words in one message, including the places if requested."""
         if self._reading is None:
             self.look_up([], [])
         assert self._reading is not None
         wanted = sorted(set(numbers))
         (known, blocks), self._ahead = self._ahead, (set(), [])
         missing = [key for key in keys_of(wanted) if key not in known]
-        statements: list[tuple[str, Parameters]] = [] if self._all is not None else self._reading.asked
+        statements: list[tuple[str, Parameters]] = [] if self._all is not None else self._reading.statements
         if missing:
             statements = [*statements, (BLOCKS.format(_COLUMNS[places]), {"keys": missing})]
         answers = self._tx.together(*statements) if statements else []
@@ -116,14 +119,14 @@ class Index:
 
 
 class PostingLists:
-    """The postings of some words."""
+    """The posting lists of some words."""
 
     def __init__(
         self, documents: Documents, blocks: Postings, wanted: list[int], dead: Numbers, *, places: bool
     ) -> None:
         self._count = len(documents)
         self._parts: list[tuple[Postings, Numbers, Numbers]] = []
-        """Postings, those among them that are held, and the document of each of these."""
+        """Postings, the indexes of those that are in existing documents, and the position of each document."""
         for part in (blocks, documents.postings) if len(documents.postings) else (blocks,):
             chosen = np.flatnonzero(np.isin(part.numbers, wanted))
             at = documents.places_of(part.slots[chosen])
@@ -135,18 +138,18 @@ class PostingLists:
         self._at = np.concatenate([at for _, _, at in self._parts])
         weights = np.concatenate([part.weights[chosen] for part, chosen, _ in self._parts])
         self.is_whole = places or not (weights == HEAVY).any()
-        """Whether all weights are known: a large one stands before the places."""
+        """True if all weights are known: a large one is stored with the places."""
         if places and (weights == HEAVY).any():
             weights = np.concatenate([whole_weights(part.take(chosen)) for part, chosen, _ in self._parts])
         self._weights = weights.astype(np.float64)
 
     def of(self, number: int) -> Weights:
-        """The documents that hold a word."""
+        """Return the documents that contain a word."""
         chosen = self._numbers == number
         return self._at[chosen], self._weights[chosen]
 
     def any_of(self, numbers: list[int]) -> Weights:
-        """The documents that hold any of these words, as if they were one."""
+        """Return the documents that contain any of these words, with summed weights."""
         if len(numbers) == 1:
             return self.of(numbers[0])
         chosen = np.isin(self._numbers, numbers)
@@ -155,7 +158,7 @@ class PostingLists:
         return at, weights[at]
 
     def phrase(self, parts: list[list[int]]) -> Weights:
-        """The documents where a word of each part follows one of the part before."""
+        """Return the documents in which a word of each part follows a word of the previous part."""
         holding = [self._mask(numbers) for numbers in parts]
         wanted = np.logical_and.reduce(holding)
         starts: Numbers | None = None
@@ -164,8 +167,8 @@ class PostingLists:
             starts = here if starts is None else starts[_is_among(starts, here)]
             wanted = mask_of(starts // PLACES, self._count)
         assert starts is not None
-        often = np.where(starts % PLACES >= IN_BODY, 1, TITLE_WEIGHT)
-        weights = np.bincount(starts // PLACES, weights=often, minlength=self._count)
+        each = np.where(starts % PLACES >= IN_BODY, 1, TITLE_WEIGHT)
+        weights = np.bincount(starts // PLACES, weights=each, minlength=self._count)
         at = np.flatnonzero(weights)
         return at, weights[at]
 
@@ -173,8 +176,7 @@ class PostingLists:
         return mask_of(self._at[np.isin(self._numbers, numbers)], self._count)
 
     def _starts(self, numbers: list[int], wanted: Numbers, distance: int) -> Numbers:
-        """Where phrases may begin in the wanted documents, in order, if one of the words is so far behind the
-        beginning."""
+        """Return the sorted starts of phrases with one of the words at this distance, in the wanted documents."""
         found = []
         for part, chosen, at in self._parts:
             here = np.flatnonzero(np.isin(part.numbers[chosen], numbers) & wanted[at])
@@ -185,14 +187,14 @@ class PostingLists:
 
 
 def mask_of(at: Numbers, count: int) -> Numbers:
-    """Which of so many documents are among some."""
+    """Return a mask of length `count` that is True at these positions."""
     mask = np.zeros(count, dtype=bool)
     mask[at] = True
     return mask
 
 
 def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
-    """Which numbers are among others, both in order."""
+    """Return a mask of the numbers that are among others, both sorted."""
     if not len(others):
         return np.zeros(len(numbers), dtype=bool)
     at = np.minimum(np.searchsorted(others, numbers), len(others) - 1)
@@ -201,7 +203,7 @@ def _is_among(numbers: Numbers, others: Numbers) -> Numbers:
 
 
 class MatchEvaluator:
-    """The documents that an expression matches, and the phrases by which each of them does."""
+    """The documents that match an expression, and the weights of the phrases that they match."""
 
     def __init__(self, index: Index, node: Operand | Expression) -> None:
         operands = _operands(node)
@@ -214,9 +216,9 @@ class MatchEvaluator:
         self.phrases = [(hits, (at[mask[at]], weights[mask[at]])) for hits, (at, weights), mask in phrases]
 
     def _match(self, node: Operand | Expression) -> tuple[Numbers, list[tuple[int, Weights, Numbers]]]:
-        """What a node matches; of each phrase in it how many documents hold it, and where it counts."""
+        """Return the mask of a node, and for each phrase its document count, its weights, and its own mask."""
         if isinstance(node, Operand):
-            weights = self._holding(node)
+            weights = self._match_operand(node)
             mask = mask_of(weights[0], len(self._index.all))
             return mask, [(len(weights[0]), weights, mask)]
         parts = [self._match(part) for part in node.parts]
@@ -226,12 +228,12 @@ class MatchEvaluator:
         if node.operator == "NOT":
             masks[1:] = [~mask for mask in masks[1:]]
         matched = np.logical_and.reduce(masks)
-        pluralize = parts[:1] if node.operator == "NOT" else parts
-        kept = [(hits, weights, mask & matched) for _, phrases in pluralize for hits, weights, mask in phrases]
-        return matched, kept
+        positive = parts[:1] if node.operator == "NOT" else parts
+        scored = [(hits, weights, mask & matched) for _, phrases in positive for hits, weights, mask in phrases]
+        return matched, scored
 
-    def _holding(self, operand: Operand) -> Weights:
-        """The documents that hold the words of an operand side by side."""
+    def _match_operand(self, operand: Operand) -> Weights:
+        """Return the documents that contain the words of an operand adjacently."""
         parts = [[number for _, number in self._index.between(span)] for span in _spans(operand)]
         return self._held.phrase(parts) if len(parts) > 1 else self._held.any_of(parts[0])
 
@@ -243,18 +245,17 @@ def _operands(node: Operand | Expression) -> list[Operand]:
 
 
 def _spans(operand: Operand) -> list[Span]:
-    """The ranges of words that stand for each word of an operand."""
+    """Return the range of dictionary words that match each word of an operand."""
     spans = [(word, word + "\0") for word in operand.words]
     if operand.prefix:
-        spans[-1] = (operand.words[-1], operand.words[-1] + _GROWS)
+        spans[-1] = (operand.words[-1], operand.words[-1] + _LAST)
     return spans
 
 
 def _edges(span: Span) -> Span:
-    """The range in which the words of a range are kept, and maybe some more: long ones are kept under their
-    beginnings."""
+    """Return the range of keys that includes all words of a range; the key of a long word is its prefix and a hash."""
     start, end = span
     if end == start + "\0":
         return key_of(start), key_of(start) + "\x01"  # nothing can be in between
-    first = beginning_of(start)
-    return first, end if first == start else first + _GROWS
+    first = prefix_of(start)
+    return first, end if first == start else first + _LAST

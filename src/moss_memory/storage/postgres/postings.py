@@ -1,8 +1,8 @@
-"""Postings as arrays: which documents hold which words, how often and where; and the blocks in which they are stored.
+"""Postings as arrays (word, document, weight, places), and the blocks in which they are stored.
 
-A block holds the postings of one word with many, or those of all others whose numbers are near, one word after the
-other. Numbers are stored as distances of few bits (see packing.py): those of words from the word before, those of slots
-from the slot before, the first of a word from the lowest slot of the block.
+A block contains the postings of one frequent word, or of several words with adjacent ids, one word after the other.
+Numbers are delta-encoded varints (see codec.py): word ids relative to the previous word, slots relative to the previous
+slot, and the first slot of a word relative to the lowest slot of the block.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 BLOCK_COLUMNS = "words, counts, base, slots, weights"
 PLACE_COLUMNS = "sizes, places"
 NEAR = 5
-"""The numbers of words that may share a block differ in so many bits at the most: 32 words. The schema knows it too."""
+"""The ids of words that share a block differ only in this many low bits: 32 words. The schema depends on it too."""
 _MANY_BYTES = 64
-"""A word whose postings take more has a block of its own; what the others share the server keeps in one piece."""
-_MOST_BYTES = 5
-"""A number of 32 bits takes no more."""
+"""A word whose postings take more has its own block; a shared block stays small enough to be stored in one tuple."""
+_MAX_VARINT_BYTES = 5
+"""The size of the largest 32-bit integer as a varint."""
 
 
 class Postings:
-    """Postings, in the order of the words' numbers and of the slots where they come from one place."""
+    """Postings, ordered by word and slot if they come from one block."""
 
     FIELDS = __slots__ = ("numbers", "slots", "weights", "sizes", "lengths", "places")
 
@@ -47,14 +47,14 @@ class Postings:
         self.weights = weights
         self.sizes = sizes
         self.lengths = lengths
-        """How many bytes the places of each take."""
+        """The number of bytes of the places of each posting."""
         self.places = places
 
     @classmethod
     def of(
         cls, numbers: Numbers, slots: Numbers, weights: Sequence[bytes], placed: Sequence[Sequence[bytes]]
     ) -> Postings:
-        """Postings whose other columns are packed; `placed` are their sizes and places, if those were read."""
+        """Return postings from encoded columns; `placed` has their sizes and places, if those were read."""
         sizes, places = (b"".join(column) for column in placed) if placed else (b"", b"")
         return cls(
             numbers, slots, _bytes_in(b"".join(weights)), _bytes_in(sizes), _lengths(sizes, places), _bytes_in(places)
@@ -62,21 +62,21 @@ class Postings:
 
     @classmethod
     def of_blocks(cls, rows: Sequence[Row]) -> Postings:
-        """The postings of blocks, read as `BLOCK_COLUMNS` and if wanted `PLACE_COLUMNS`."""
+        """Decode the postings of blocks, read as `BLOCK_COLUMNS` and optionally `PLACE_COLUMNS`."""
         if not rows:
             return cls.of(_NONE, _NONE, (), ())
         words, counts, bases, slots, weights, *placed = zip(*rows, strict=True)
-        often = decode_numbers(b"".join(counts))
-        first = np.cumsum(often) - often
-        steps = decode_numbers(b"".join(slots))
-        walked = np.cumsum(steps)
-        from_base = walked - np.repeat(walked[first] - steps[first], often)
+        lengths = decode_varint_array(b"".join(counts))
+        first = np.cumsum(lengths) - lengths
+        steps = decode_varint_array(b"".join(slots))
+        sums = np.cumsum(steps)
+        from_base = sums - np.repeat(sums[first] - steps[first], lengths)
         base = np.repeat(np.array(bases, dtype=np.int64), [len(one) for one in weights])
-        return cls.of(np.repeat(decode_deltas(words), often), from_base + base, weights, placed)
+        return cls.of(np.repeat(decode_deltas(words), lengths), from_base + base, weights, placed)
 
     @classmethod
     def of_documents(cls, rows: Sequence[Row]) -> Postings:
-        """The postings of documents, each with its slot, words, weights, sizes and places."""
+        """Decode the postings of documents, each with its slot, words, weights, sizes and places."""
         if not rows:
             return cls.of(_NONE, _NONE, (), ())
         slots, words, weights, *placed = zip(*rows, strict=True)
@@ -87,7 +87,7 @@ class Postings:
         return len(self.numbers)
 
     def take(self, at: Numbers) -> Postings:
-        """Some of them, in the given order; with their places, if those were read."""
+        """Return the postings at these indexes, in this order, with their places if those were read."""
         sizes, lengths, places = self.sizes, self.lengths, self.places
         if len(sizes):
             starts = (np.cumsum(lengths) - lengths)[at]
@@ -95,24 +95,20 @@ class Postings:
             places = places[runs(starts, lengths)]
         return Postings(self.numbers[at], self.slots[at], self.weights[at], sizes, lengths, places)
 
-    def bare(self, at: Numbers) -> Postings:
-        """Some of them, without their places."""
-        return Postings(self.numbers[at], self.slots[at], self.weights[at], _NONE, _NONE, _NONE)
-
-    def joined(self, other: Postings) -> Postings:
-        """These, then the others."""
+    def concat(self, other: Postings) -> Postings:
+        """Return these postings followed by others."""
         return Postings(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.FIELDS))
 
     def blocks(self) -> list[tuple[Any, ...]]:
-        """As they are stored: the key, `BLOCK_COLUMNS` and `PLACE_COLUMNS` of every block."""
-        words, which, often = np.unique(self.numbers, return_inverse=True, return_counts=True)
-        size = 4 * often + np.bincount(which, weights=self.lengths, minlength=len(words))
+        """Encode as blocks: the key, `BLOCK_COLUMNS` and `PLACE_COLUMNS` of each."""
+        words, which, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        size = 4 * counts + np.bincount(which, weights=self.lengths, minlength=len(words))
         keys = np.where(size > _MANY_BYTES, words, shared_key(words))[which]
         order = np.lexsort((self.slots, self.numbers, keys))
         return self.take(order).blocks_by(keys[order])
 
     def blocks_by(self, keys: Numbers) -> list[tuple[Any, ...]]:
-        """The same where the key of each posting's block is given; those of a block are side by side and in order."""
+        """Encode as blocks, given the block key of each posting; the postings of a block are adjacent and sorted."""
         if not len(self):
             return []
         edges = np.append(np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)), len(self))
@@ -133,12 +129,12 @@ class Postings:
 
 
 def shared_key(number: Any) -> Any:
-    """The key of the block that a word shares with others, if it has none of its own, whose key is its number."""
+    """Return the key of the block that a word shares with others; the key of its own block would be its id."""
     return -1 - (number >> NEAR)
 
 
 def keys_of(numbers: Iterable[int]) -> list[int]:
-    """The keys of all blocks that may hold these words."""
+    """Return the keys of all blocks that may contain these words."""
     own = set(numbers)
     return [*own, *{shared_key(number) for number in own}]
 
@@ -147,9 +143,9 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 def _cut(numbers: Numbers, edges: Numbers) -> list[bytes]:
-    """Numbers as bytes, seven bits each, cut before these numbers."""
+    """Encode integers as varints, split at these indexes."""
     sizes = np.ones(len(numbers), dtype=np.int64)
-    for more in range(1, _MOST_BYTES):
+    for more in range(1, _MAX_VARINT_BYTES):
         sizes += numbers >= 1 << 7 * more
     starts = np.append(0, np.cumsum(sizes))
     found = np.empty(starts[-1], dtype=np.uint8)
@@ -170,20 +166,20 @@ def _bytes_in(data: bytes) -> Numbers:
 
 
 def _lengths(sizes: bytes, places: bytes) -> Numbers:
-    """How many bytes the places of each posting take, with its own size where that stands there."""
+    """Return the number of bytes of the places of each posting, including the varint of their size if there is one."""
     if 0 not in sizes:
         return _bytes_in(sizes).astype(np.int64)
     return np.diff([end for _, end in spans_of(sizes, places)], prepend=0)
 
 
 def runs(starts: Numbers, lengths: Numbers) -> Numbers:
-    """The numbers from each start on, so many of each."""
+    """Return the concatenated ranges of integers with these starts and lengths."""
     ends = np.cumsum(lengths)
     return np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
 
 
-def decode_numbers(data: bytes | Numbers) -> Numbers:
-    """Numbers of any width, seven bits a byte."""
+def decode_varint_array(data: bytes | Numbers) -> Numbers:
+    """Decode varints to an array."""
     raw = _bytes_in(data) if isinstance(data, bytes) else data
     ends = np.flatnonzero(raw < 128)
     found = raw[ends].astype(np.int64)
@@ -196,8 +192,8 @@ def decode_numbers(data: bytes | Numbers) -> Numbers:
 
 
 def decode_deltas(rows: Iterable[bytes]) -> Numbers:
-    """The numbers of rows of them, each packed as its first and the distances to the others, which are never 0."""
-    steps = decode_numbers(b"\0".join(rows))
+    """Decode rows of delta-encoded varints and concatenate them; no delta is 0, which separates the rows."""
+    steps = decode_varint_array(b"\0".join(rows))
     walked = np.cumsum(steps)
     ends = np.flatnonzero(steps == 0)
     if not len(ends):

@@ -1,4 +1,4 @@
-"""The schema on PostgreSQL: made by whoever comes first, refused where it is newer than what this Moss knows."""
+"""Create or update the schema on PostgreSQL, or refuse one that a newer Moss has made."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 CHANGES = os.path.join(FOLDER, "changes")
-"""What brings an older schema up to date, by number; a new one gets all of it after the files of the folder."""
-_MAKING = 0x6D6F7373_00000000
-"""The advisory lock of who makes or changes the schema."""
+"""The migrations by number; a new schema runs all of them after the files of the folder."""
+_SCHEMA_LOCK = 0x6D6F7373_00000000
+"""The advisory lock for creating or migrating the schema."""
 _OLDEST = 14
-"""The first PostgreSQL that understands the schema."""
-_TAKEN = (errors.DuplicateTable, errors.DuplicateFunction, errors.DuplicateObject)
+"""The oldest supported version of PostgreSQL."""
+_DUPLICATE_ERRORS = (errors.DuplicateTable, errors.DuplicateFunction, errors.DuplicateObject)
 
 
 def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
-    """Makes the schema where there is none and brings an older one up to date, one process at a time.
+    """Create the schema if there is none, or migrate an older one, one process at a time.
 
-    A negative version is the mark of a store that is being filled: who fills it wants that one, everybody else is
-    refused.
+    A negative version marks an unfinished bulk load: only the process that loads wants it, all others are refused.
     """
     version = version_of(connection)
     if version == wanted:
@@ -37,11 +36,11 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
         _refuse_unfit(connection)
     connection.execute("begin")
     try:
-        connection.execute(f"select pg_advisory_xact_lock({_MAKING})")
-        version = version_of(connection)  # another process may have been quicker
+        connection.execute(f"select pg_advisory_xact_lock({_SCHEMA_LOCK})")
+        version = version_of(connection)  # another process may have been faster
         refuse_other(version, wanted)
         if version != wanted:
-            for text in _files(abs(version)):
+            for text in _read_files(abs(version)):
                 connection.execute(text)
             connection.execute("delete from moss_schema")
             connection.execute(f"insert into moss_schema (version) values ({wanted})")
@@ -49,31 +48,30 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
     except BaseException as error:
         if not connection.closed:
             connection.execute("rollback")
-        if isinstance(error, _TAKEN):
-            raise _foreign(error.diag.message_primary) from None
+        if isinstance(error, _DUPLICATE_ERRORS):
+            raise _foreign_error(error.diag.message_primary) from None
         raise
 
 
 def _refuse_unfit(connection: Connection) -> None:
-    """Refuses a server or a database in which no store can be made."""
-    oldest, there = _OLDEST * 10_000, connection.info.server_version
-    if there < oldest:
-        told = f"the server is PostgreSQL {there // 10_000}; a store needs {_OLDEST} or newer"
-        raise MossError("NOT_A_STORE", told)
+    """Refuse a server that is too old, or a database that cannot store every text."""
+    major = connection.info.server_version // 10_000
+    if major < _OLDEST:
+        raise MossError("NOT_A_STORE", f"the server is PostgreSQL {major}; a store needs {_OLDEST} or newer")
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != "UTF8":
-        told = (
-            f"the encoding of the database is {encoding}, which cannot keep every text; make one with encoding 'UTF8'"
+        raise MossError(
+            "NOT_A_STORE",
+            f"the encoding of the database is {encoding}, which cannot keep every text; make one with encoding 'UTF8'",
         )
-        raise MossError("NOT_A_STORE", told)
 
 
-def _foreign(said: str | None) -> MossError:
-    return MossError("NOT_A_STORE", f"the database is used for something else ({said}); give Moss one of its own")
+def _foreign_error(reason: str | None) -> MossError:
+    return MossError("NOT_A_STORE", f"the database is used for something else ({reason}); give Moss one of its own")
 
 
 def refuse_other(version: int, wanted: int = SCHEMA_VERSION) -> None:
-    """Refuses a schema that a newer Moss has made, and a store that is not filled to its end."""
+    """Refuse a schema that a newer Moss has made, and a store whose bulk load is not finished."""
     if abs(version) > SCHEMA_VERSION:
         raise MossError(
             "NOT_A_STORE",
@@ -88,20 +86,20 @@ def refuse_other(version: int, wanted: int = SCHEMA_VERSION) -> None:
 
 
 def version_of(connection: Connection) -> int:
-    """The version of the schema that is there, 0 where there is none."""
-    # The table of tables is read, not to_regclass asked: that one may still believe what was so before the lock.
-    there = "select 1 from pg_class where relname = 'moss_schema' and pg_table_is_visible(oid)"
-    if connection.execute(there).fetchone() is None:
+    """Return the version of the schema, 0 if there is none."""
+    # pg_class instead of to_regclass, whose cache may be older than the lock.
+    exists = "select 1 from pg_class where relname = 'moss_schema' and pg_table_is_visible(oid)"
+    if connection.execute(exists).fetchone() is None:
         return 0
     try:
         row = connection.execute("select version from moss_schema").fetchone()
         return 0 if row is None else int(row[0])
     except (errors.UndefinedColumn, TypeError, ValueError):
-        raise _foreign("its table moss_schema is another's") from None
+        raise _foreign_error("its table moss_schema is another's") from None
 
 
-def _files(version: int) -> list[str]:
-    """The files that make the schema where there is none, then those that change one of this version."""
+def _read_files(version: int) -> list[str]:
+    """Return the SQL that creates the schema if the version is 0, and the migrations that are newer than it."""
     names = sorted(name for name in os.listdir(FOLDER) if name.endswith(".sql")) if version == 0 else []
     newer = sorted(name for name in os.listdir(CHANGES) if int(name.partition("_")[0]) > version)
     return [_read(os.path.join(FOLDER, name)) for name in names] + [

@@ -13,10 +13,11 @@ from moss_memory.search.search_filters import SearchFilters, either
 from .posting_lists import MatchEvaluator
 
 MANY = 1000
-"""More documents than so many are told apart by asking for those that are outside."""
+"""Above this many candidates the excluded documents are read instead of the included ones."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from moss_memory.registry.tool_groups import SearchSource
@@ -47,15 +48,15 @@ class Scope(SearchFilters):
 
     @functools.cached_property
     def unwanted(self) -> Numbers | None:
-        """Which documents a query does not want, where it says so."""
+        """The mask of documents that match a negated part of the query; None if it has none."""
         return None if self._without is None else MatchEvaluator(self._index, self._without).mask
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """The rows of a statement, with the parameters of the scope and some more."""
+        """Run a statement with the parameters of the filters and these, and return its rows."""
         return list(self._tx.rows(sql, {**self.parameters, **values}))
 
     def within(self, mask: Numbers) -> Numbers:
-        """Those of the documents that are within the filters, by their places."""
+        """Return the positions of the documents of a mask that are within the filters."""
         at = np.flatnonzero(mask if self.unwanted is None else mask & ~self.unwanted)
         documents = self._index.all
         if self.live_only:
@@ -64,52 +65,52 @@ class Scope(SearchFilters):
             at = at[documents.is_in(self.workspace_norm, at)]
         if len(self.sources) < len(SEARCH_SOURCES):
             at = at[_are_of(self.sources, documents.docs[at])]
-        asked = [source for source in self.sources if self.residual_conditions(source)]
-        outside = self._outside(asked, documents.docs[at]) if asked else []
+        residual = {source: condition for source, condition in self.residual_conditions.items() if condition}
+        outside = self._outside(residual, documents.docs[at]) if residual else []
         return at[~np.isin(documents.docs[at], outside)] if len(outside) else at
 
-    def _outside(self, asked: list[SearchSource], docs: Numbers) -> Numbers | list[int]:
-        """Those of the documents that do not meet what only their tables tell, which some sources have to be asked."""
-        docs = docs[_are_of(asked, docs)]
+    def _outside(self, residual: dict[SearchSource, str], docs: Numbers) -> Numbers | list[int]:
+        """Return those of the documents that do not meet the conditions that the index cannot check."""
+        docs = docs[_are_of(residual, docs)]
         if not len(docs):
             return docs
         if len(docs) > MANY and not self._has_conditions:
-            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in asked]
+            parts = [f"select {number_of(source)} from {source.table} where not {source.alive}" for source in residual]
             return [doc for (doc,) in self.rows(" union all ".join(parts))]
-        condition = either({source: self.residual_conditions(source) for source in asked}, "number")
+        condition = either(residual, "number")
         sql = f"select number from unnest(cast(:moss_docs as bigint[])) as given (number) where true{condition}"
-        # Written out: a list is looked through number by number before it is sent.
+        # As text: the driver would inspect every number of a list.
         inside = self.rows(sql, moss_docs=f"{{{','.join(map(str, docs.tolist()))}}}")
         return docs[~np.isin(docs, [doc for (doc,) in inside])]
 
     def documents(self, number: str) -> str:
-        """All filters in SQL over a column that holds documents' numbers."""
-        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        """Return all filters as SQL over a column of document numbers."""
+        condition = either(self.row_conditions, number)
         if self.unwanted is not None:
             condition += f" and not ({number} = any(:moss_unwanted))"
             self.parameters["moss_unwanted"] = self._index.all.docs[self.unwanted].tolist()
         return condition
 
     def among(self, docs: list[int]) -> set[int]:
-        """Those of the documents that are within the filters."""
+        """Return those of the documents that are within the filters."""
         sql = f"select number from unnest(:moss_docs) as given (number) where true{self.documents('number')}"
         return {doc for (doc,) in self.rows(sql, moss_docs=docs)}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-        """When documents last changed, comparable across sources; of each the newest, as many as are wanted."""
-        asked = []
+        """Return the last change of documents, comparable across sources; at most the newest N of each source."""
+        statements = []
         for source in self.sources:
             if rows := rows_of(source, docs):
                 sql = (
                     f"select {number_of(source)}, updated_at, change_seq from {source.table} where row_id = any(:rows)"
                     " order by updated_at desc, change_seq desc, row_id desc limit :most"
                 )
-                asked.append((sql, {"rows": rows, "most": most}))
-        return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*asked) for row in rows}
+                statements.append((sql, {"rows": rows, "most": most}))
+        return {row[0]: (*row[1:], row[0]) for rows in self._tx.together(*statements) for row in rows}
 
 
-def _are_of(sources: list[SearchSource], docs: Numbers) -> Numbers:
-    """Which documents are of some sources."""
+def _are_of(sources: Iterable[SearchSource], docs: Numbers) -> Numbers:
+    """Return a mask of the documents that belong to one of the sources."""
     is_one = np.zeros(16, dtype=bool)
     is_one[[source.code for source in sources]] = True
     found: Numbers = is_one[codes_of(docs)]

@@ -1,4 +1,4 @@
-"""How a server stands: which one answers, who takes over from it, what a commit promises, how much room is left."""
+"""Health checks of a server: identity and encryption, standbys, durability of commits, free connections."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .connections import Connection
 
 _LOOK_S = "3"
-"""How long one of several hosts may take to say what it is."""
+"""The connection timeout of each of several hosts."""
 _SERVER = (
     "select current_setting('server_version'), pg_is_in_recovery(), pg_database_size(current_database()),"
     " case when pg_is_in_recovery() then null"
@@ -36,12 +36,12 @@ _CONNECTIONS = (
     " - coalesce(current_setting('reserved_connections', true), '0')::int"
     " from pg_stat_activity"
 )
-_PROMISED = ("on", "remote_write", "remote_apply")
-"""The values of synchronous_commit with which a commit waits for a standby that is to be waited for."""
+_WAITS_FOR_STANDBY = ("on", "remote_write", "remote_apply")
+"""The values of synchronous_commit with which a commit waits for synchronous standbys."""
 
 
 def server(connection: Connection, url: str) -> Iterator[CheckResult]:
-    """Which server answers, and how it is spoken to."""
+    """Check the server of the connection and its encryption."""
     version, standby, size_bytes, timeline = _row(connection, _SERVER)
     info = connection.info
     options = options_of(url)
@@ -62,13 +62,13 @@ def server(connection: Connection, url: str) -> Iterator[CheckResult]:
 
 
 def durability(connection: Connection, _: str) -> Iterator[CheckResult]:
-    """What is left of an acknowledged write when the server crashes, and when its machine is lost."""
+    """Check that an acknowledged write survives a crash of the server, and the loss of its machine."""
     fsync, pages, commit, names = _row(connection, _SETTINGS)
     standbys, waited_for, known = _row(connection, _STANDBYS)
     unsafe = [name for name, value in (("fsync", fsync), ("full_page_writes", pages)) if value == "off"]
     if commit == "off":
         unsafe.append("synchronous_commit")
-    waits = bool(names) and commit in _PROMISED
+    waits = bool(names) and commit in _WAITS_FOR_STANDBY
     poor = not unsafe and (standbys or names) and known == standbys and not (waits and waited_for)
     yield CheckResult(
         "durability",
@@ -83,28 +83,28 @@ def durability(connection: Connection, _: str) -> Iterator[CheckResult]:
 
 
 def connections(connection: Connection, _: str) -> Iterator[CheckResult]:
-    """How many connections are in use, and how many there may be."""
+    """Check the number of connections in use against the limit of the server."""
     used, limit = _row(connection, _CONNECTIONS)
     yield CheckResult("connections", PENDING if used * 10 > limit * 9 else SOUND, used=used, limit=limit)
 
 
 def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
-    """What each host is, where the URL names several: the primary, a standby, or not there."""
+    """Check the role of each host if the URL names several: primary, standby, or gone."""
     options = options_of(url)
     named = _hosts(options)
     for host, port in named if len(named) > 1 else ():
-        state, role = _look_at({**options, "host": host, "port": port, "target_session_attrs": "any"})
+        state, role = _find_role({**options, "host": host, "port": port, "target_session_attrs": "any"})
         yield CheckResult("host", state, at=_place(host, port), role=role)
 
 
 def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
-    """The hosts of a URL, each with its port."""
+    """Return the hosts of a URL, each with its port."""
     named = str(options.get("host") or "").split(",")
     ports = str(options.get("port") or "5432").split(",")
     return [(host, ports[at] if len(ports) > 1 else ports[0]) for at, host in enumerate(named)]
 
 
-def _look_at(options: dict[str, Any]) -> tuple[str, str]:
+def _find_role(options: dict[str, Any]) -> tuple[str, str]:
     options.pop("hostaddr", None)
     try:
         with psycopg.connect(**{**options, "connect_timeout": _LOOK_S}, autocommit=True) as connection:

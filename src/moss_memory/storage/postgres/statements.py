@@ -1,4 +1,4 @@
-"""Statements of the rooms as PostgreSQL takes them: `:name` becomes `$1`, once for each text."""
+"""Translate SQL with `:name` parameters to PostgreSQL's `$1`, once for each text."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import Parameters
 
 _PARTS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([a-z_][a-z0-9_]*)")
-"""What a colon may stand in: texts, comments and casts are passed by; the rest are parameters."""
+"""Literals, comments and casts, which are left unchanged, and parameters."""
 _INSERTED = re.compile(r"\s*insert into (\w+)(?: as \w+)? \(([^)]*)\)")
 _CHANGED = re.compile(
     r"\b(?:insert into|update|delete from) "
     r"(?:capsules|artifacts|doc_entries|graph_versions|records|changed_documents)\b"
 )
-"""What changes the tables that are searched, or says of documents that they are to be indexed anew."""
+"""Changes of indexed tables, or of the queue of documents to index."""
 _MOST_KEPT = 4000
 _COUNTED = "row_id"
-"""The column that PostgreSQL counts by itself, wherever a table has it and no value is given."""
+"""The identity column of tables, whose sequence has to be advanced if an insert sets it."""
 _NOT_COUNTED = ("record_properties",)
-"""Tables where a column of that name refers to another's."""
+"""Tables whose column of that name is a reference."""
 
 OVERRIDES = load_overrides("postgres")
 _known: dict[str, TranslatedSql] = {}
 
 
 class TranslatedSql:
-    """A statement with numbered parameters, and the names of what is bound to them, in their order."""
+    """A statement with numbered parameters, and the names of the parameters in their order."""
 
     __slots__ = ("changes_documents", "counted_in", "names", "sql", "takes_numbers")
 
@@ -39,7 +39,7 @@ class TranslatedSql:
         self.names: list[str] = []
         places: dict[str, int] = {}
 
-        def numbered(found: re.Match[str]) -> str:
+        def number_parameter(found: re.Match[str]) -> str:
             name = found[1]
             if name is None:
                 return found[0]
@@ -48,24 +48,24 @@ class TranslatedSql:
                 places[name] = len(self.names)
             return f"${places[name]}"
 
-        self.sql = _PARTS.sub(numbered, sql)
+        self.sql = _PARTS.sub(number_parameter, sql)
         self.changes_documents = _CHANGED.search(sql) is not None
         self.takes_numbers = "take_numbers(" in sql
-        """Whether its answer is the last of some numbers, which are given back where the call fails."""
+        """True if it takes numbers of a series, which are given back if the call fails."""
         self.counted_in = _counted_table(sql)
-        """The table into which it inserts rows with numbers of their own, after which counting has to go on."""
+        """The table whose sequence has to be advanced because rows are inserted with their number; empty if none."""
 
     def values(self, parameters: Parameters | None) -> list[Any] | None:
-        """What is bound, in the order of its places."""
+        """Return the values of the parameters in their order."""
         names = self.names
         if not names or parameters is None:
             return None
         return [parameters[name] for name in names]
 
 
-def translated(sql: str) -> TranslatedSql:
-    """The statement as PostgreSQL takes it."""
-    # By its own words: another statement may have the words that this one has on other engines.
+def translate_sql(sql: str) -> TranslatedSql:
+    """Return the statement in PostgreSQL's syntax, translated or cached."""
+    # Keyed by the text for PostgreSQL: two statements with different overrides may share their SQLite text.
     own = sql.for_engine(OVERRIDES) if isinstance(sql, Statement) else sql
     found = _known.get(own)
     if found is None:
@@ -75,8 +75,8 @@ def translated(sql: str) -> TranslatedSql:
     return found
 
 
-def for_rows(sql: str, rows: list[Parameters]) -> tuple[str, list[Any]]:
-    """An insert that is written for one row, for many of them, and what is bound."""
+def expand_rows(sql: str, rows: list[Parameters]) -> tuple[str, list[Any]]:
+    """Expand an insert of one row to many rows; return the statement and its values."""
     before, _, after = sql.partition("values")
     row, _, after = after.partition(")")
     names = [name.strip().removeprefix(":") for name in row.partition("(")[2].split(",")]

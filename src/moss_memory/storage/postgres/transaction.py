@@ -1,4 +1,4 @@
-"""One call on PostgreSQL: its statements, its clock and ids, its event, and what happens around its commit."""
+"""The transactions of calls on PostgreSQL: statements, time and ids, the event, and the commit."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import psycopg
 from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
 from .error_mapping import Unconfirmed, is_lost
-from .statements import for_rows, translated
+from .statements import expand_rows, translate_sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any, TypeAlias
 
     from moss_memory.search.hits import Hits
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
     from .connections import Connection
     from .engine import PostgresEngine
+    from .statements import TranslatedSql
 
     Cursor: TypeAlias = psycopg.Cursor[tuple[Any, ...]]
 
 STREAMED = 1000
-"""So many rows of a long read are held at a time."""
+"""The number of rows that a streamed read fetches at a time."""
 SNAPSHOT = "begin isolation level repeatable read read only"
 
 
 class PostgresTransaction(ReadTransactionBase):
-    """One call's statements on one connection, all of them on one state of the store."""
+    """The statements of one call on one connection, all on one snapshot."""
 
     __slots__ = ("_connection", "_cursors", "_engine", "_queued")
 
@@ -45,7 +46,7 @@ class PostgresTransaction(ReadTransactionBase):
 
     @property
     def connection(self) -> Connection:
-        """The connection; the first to ask for it begins the transaction."""
+        """The connection; the first access begins the transaction."""
         return self._connection or self._begin()
 
     @property
@@ -54,19 +55,19 @@ class PostgresTransaction(ReadTransactionBase):
 
     @property
     def erases(self) -> dict[str, Any]:
-        return {"scope": "database"}  # the server's log, standbys and backups are out of reach
+        return {"scope": "database"}  # not the server's log, standbys and backups
 
     def _begin(self) -> Connection:
         connection = self._connection = self._engine.take()
         return connection
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
-        """Runs one statement, after those that wait, in one message; every other method goes through this one."""
-        statement = translated(sql)
+        """Run the queued statements and then this one, in one message."""
+        statement = translate_sql(sql)
         return self.send(statement.sql, statement.values(parameters))
 
     def send(self, sql: str, values: list[Any] | None) -> Cursor:
-        """The same for a statement in PostgreSQL's own words, with `$1`."""
+        """Run a statement that is already in PostgreSQL's syntax, with `$1`."""
         return self._send_all([(sql, values)])[0]
 
     def _send_all(self, statements: list[tuple[str, list[Any] | None]], *, binary: bool = False) -> list[Cursor]:
@@ -74,40 +75,40 @@ class PostgresTransaction(ReadTransactionBase):
         connection = self.connection
         queued, self._queued = self._queued, []
         try:
-            return _sent(connection, queued, statements, binary)
+            return _run_pipeline(connection, queued, statements, binary)
         except psycopg.OperationalError as error:
             if not first or not self._may_begin_again or not is_lost(error):
                 raise
-        # Nothing was done yet: the connection was cut off while it waited for its next call.
+        # Nothing was done yet: the connection was lost while idle.
         connection = self._connection = self._engine.take_again(connection)
-        return _sent(connection, queued, statements, binary)
+        return _run_pipeline(connection, queued, statements, binary)
 
     @property
     def _may_begin_again(self) -> bool:
         return True
 
     def queue(self, sql: str, parameters: Parameters | None = None) -> None:
-        """Runs a statement whose answer nobody needs together with the next one, or with the commit."""
-        statement = translated(sql)
+        """Queue a statement whose result is not needed, to be sent with the next one or with the commit."""
+        statement = translate_sql(sql)
         self._queued.append((statement.sql, statement.values(parameters)))
 
     def rows(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
         return iter(self.execute(sql, parameters).fetchall())
 
     def together(self, *asked: tuple[str, Parameters]) -> list[list[Row]]:
-        """The rows of several statements, all of them sent in one message; bytes come as they are."""
-        known = [(translated(sql), given) for sql, given in asked]
+        """Run several statements in one message and return the rows of each, in binary format."""
+        known = [(translate_sql(sql), given) for sql, given in asked]
         statements = [(statement.sql, statement.values(given)) for statement, given in known]
         cursors = self._send_all(statements, binary=True)
         return [cursor.fetchall() for cursor in cursors]
 
     def begin_snapshot(self) -> None:
-        """Lets all further statements of a call that reads see one state of the store."""
+        """Run all further statements of a read on one snapshot."""
         self._open_block()
 
     def stream(self, sql: str, parameters: Parameters | None = None) -> Iterator[Row]:
-        """Rows by a cursor on the server, so many at a time; a short answer takes one message."""
-        statement = translated(sql)
+        """Yield rows by a cursor on the server, `STREAMED` at a time; a short result takes one message."""
+        statement = translate_sql(sql)
         self._open_block()
         self._cursors += 1
         name = f"stream_{self._cursors}"
@@ -121,7 +122,7 @@ class PostgresTransaction(ReadTransactionBase):
                 return
 
     def _open_block(self) -> None:
-        """Makes sure that a transaction is open or about to be: cursors live in one."""
+        """Queue the begin of a transaction, which a cursor needs, if none is open."""
         if not self._queued and (
             self._connection is None or self._connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
         ):
@@ -157,12 +158,12 @@ class PostgresTransaction(ReadTransactionBase):
         connection = self._connection
         if connection is not None and not connection.closed and not _is_idle(connection):
             try:
-                connection.execute("; ".join(["rollback", *self._given_back()]))
+                connection.execute("; ".join(["rollback", *self._undo_statements()]))
             except psycopg.Error:
-                connection.close()  # the server undoes what it was sent
+                connection.close()  # the server rolls back
 
-    def _given_back(self) -> list[str]:
-        """Statements that give back what it took in vain."""
+    def _undo_statements(self) -> list[str]:
+        """Return statements that return unused numbers to their sequences after a rollback."""
         return []
 
     def release(self) -> None:
@@ -172,11 +173,11 @@ class PostgresTransaction(ReadTransactionBase):
 
 
 class PostgresWrite(WriteTransactionBase, PostgresTransaction):
-    """A transaction that changes the store: all of its statements happen, or none do.
+    """A transaction that changes the store.
 
-    It holds nobody up until its first statement: whatever a call judges before, it judges beside the other writers.
-    Its time is the time at which it had the lock, so asking for it begins as a statement does; were it read earlier,
-    changes would be dated in another order than they were made.
+    The write lock is acquired by the first statement, so input is validated without it. The time of the transaction is
+    the time of the lock, and reading it acquires the lock too; an earlier time could order changes differently than
+    their commits.
     """
 
     def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:
@@ -196,53 +197,50 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         return connection
 
     def _open_block(self) -> None:
-        self.begin()  # a writing transaction is open from its first statement on
+        self.begin()
 
     @property
     def _may_begin_again(self) -> bool:
-        return False  # it has the lock; beginning found out whether the connection lives
+        return False  # acquiring the lock has tested the connection
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
-        """Runs one statement and remembers what has to follow it: numbers that count on, the index."""
-        statement = translated(sql)
+        """Run one statement, and note if sequences have to be advanced or documents indexed after it."""
+        statement = translate_sql(sql)
         cursor = self.send(statement.sql, statement.values(parameters))
-        self._indexes = self._indexes or statement.changes_documents
-        if statement.counted_in:
-            self._count_on(statement.counted_in)
+        self._note_effects(statement)
         if statement.takes_numbers and parameters is not None:
             self._note_taken(cursor, **parameters)
         return cursor
 
+    def _note_effects(self, statement: TranslatedSql) -> None:
+        """Note if documents were changed, and advance the sequence of a table after rows with given numbers."""
+        self._indexes = self._indexes or statement.changes_documents
+        if table := statement.counted_in:
+            self._queued.append((
+                f"select setval(pg_get_serial_sequence('{table}', 'row_id'), greatest(max(row_id), 1)) from {table}",
+                None,
+            ))  # fmt: skip
+
     def _note_taken(self, cursor: Cursor, *, series: str, count: int) -> None:
-        """Remembers which numbers it took; the caller reads the answer after this."""
+        """Note the numbers that were taken, and rewind the cursor for the caller."""
         (last,) = cursor.fetchone() or (0,)
         cursor.scroll(0, mode="absolute")
         self._taken.append(f"select give_back_numbers('{series}', {last - count}, {last})")
 
-    def _given_back(self) -> list[str]:
+    def _undo_statements(self) -> list[str]:
         return self._taken[::-1]
-
-    def _count_on(self, table: str) -> None:
-        """Lets a table's own numbers go on after those that were given."""
-        self._queued.append((
-            f"select setval(pg_get_serial_sequence('{table}', 'row_id'), greatest(max(row_id), 1)) from {table}", None
-        ))  # fmt: skip
 
     def queue(self, sql: str, parameters: Parameters | None = None) -> None:
         self.begin()
         super().queue(sql, parameters)
-        statement = translated(sql)
-        self._indexes = self._indexes or statement.changes_documents
-        if statement.counted_in:
-            self._count_on(statement.counted_in)
+        self._note_effects(translate_sql(sql))
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
         return max(self.execute(sql, parameters).rowcount, 0)
 
     def insert_all(self, sql: str, rows: list[Parameters]) -> bool:
-        statement, values = for_rows(sql, rows)
-        one = translated(sql)
-        self.begin()  # before the savepoint
+        statement, values = expand_rows(sql, rows)
+        self.begin()
         self._queued.append(("savepoint attempt", None))
         try:
             self.send(statement, values)
@@ -250,13 +248,11 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self.send("rollback to savepoint attempt", None)
             return False
         self._queued.append(("release savepoint attempt", None))
-        self._indexes = self._indexes or one.changes_documents
-        if one.counted_in:
-            self._count_on(one.counted_in)
+        self._note_effects(translate_sql(sql))
         return True
 
     def try_run(self, sql: str, parameters: Parameters | None = None) -> None:
-        self.begin()  # before the savepoint
+        self.begin()
         self._queued.append(("savepoint attempt", None))
         try:
             self.run(sql, parameters)
@@ -268,7 +264,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def next_change(self, count: int = 1) -> int:
         if not self._changes:
-            self.begin()  # which takes the number
+            self.begin()  # assigns the number
             self._changes = self._number * CHANGES_PER_CALL
         self._changes += count
         return self._changes
@@ -278,12 +274,12 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         if seq >= self._number:
             self._number = seq + 1
             self._changes = 0
-            moved = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
-            self.execute(moved, {"number": self._number})
+            advance = "select setval(pg_get_serial_sequence('events', 'seq'), greatest(:number, max(seq))) from events"
+            self.execute(advance, {"number": self._number})
 
     def erase_after_commit(self, result: dict[str, Any], *, field: str, anything: bool) -> None:
         if anything:
-            from moss_memory.storage.idempotency import sql  # only what purges asks
+            from moss_memory.storage.idempotency import sql  # only purges need it
 
             self.run(sql["forget_answers"])
             self._erases = True
@@ -313,12 +309,17 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def commit(self) -> None:
         if self._connection is None:
             return
-        self._bring_index_up_to_date()
+        self._update_index()
         if self._number and not self._changes:
-            self._queued.append((self._taken[0], None))  # nothing bears its number
+            self._queued.append((self._taken[0], None))  # its number is unused
         warnings: list[str] = []
-        heard = _warnings_into(warnings)
-        self._connection.add_notice_handler(heard)
+
+        def collect(notice: psycopg.errors.Diagnostic) -> None:
+            # The server reports by a warning that it no longer waits for a standby.
+            if notice.severity_nonlocalized == "WARNING":
+                warnings.append(notice.message_primary or "a warning")
+
+        self._connection.add_notice_handler(collect)
         try:
             self.send("commit", None)
         except psycopg.OperationalError as error:
@@ -326,7 +327,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
                 raise
             raise Unconfirmed("the connection was lost while it was committed") from error
         finally:
-            self._connection.remove_notice_handler(heard)
+            self._connection.remove_notice_handler(collect)
         if warnings:
             raise Unconfirmed(warnings[0])
         for generation, numbers in self._learnt.items():
@@ -334,17 +335,17 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._learnt = {}
 
     def known_words(self, generation: int) -> dict[str, int]:
-        """The numbers of words that are known already, where words were taken out so often."""
+        """Return the cached ids of words, valid for this generation of the dictionary."""
         learnt = self._learnt.get(generation)
         known = self._engine.dictionary.known(generation)
         return {**known, **learnt} if learnt else known
 
     def learn_words(self, generation: int, numbers: dict[str, int]) -> None:
-        """Remembers numbers of words for later calls, once this one is committed."""
+        """Cache ids of words for later calls, once this one is committed."""
         self._learnt.setdefault(generation, {}).update(numbers)
 
-    def _bring_index_up_to_date(self) -> None:
-        """Indexes what was changed; what is erased leaves nothing in the index either."""
+    def _update_index(self) -> None:
+        """Index changed documents, and remove erased ones from the index."""
         if self._indexes or self._erases:
             from .indexer import index_changes
 
@@ -352,31 +353,21 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self._indexes = self._erases = False
 
     def begin_snapshot(self) -> None:
-        """Makes what this call has changed itself visible to its searches."""
-        self._bring_index_up_to_date()
-
-
-def _warnings_into(warnings: list[str]) -> Callable[[psycopg.errors.Diagnostic], None]:
-    """Hears what a server says beside its answers: that it no longer waits for a standby is a warning."""
-
-    def heard(said: psycopg.errors.Diagnostic) -> None:
-        if said.severity_nonlocalized == "WARNING":
-            warnings.append(said.message_primary or "a warning")
-
-    return heard
+        """Index the changes of this call, so that its own searches see them."""
+        self._update_index()
 
 
 def _is_idle(connection: Connection) -> bool:
     return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
 
-def _sent(
+def _run_pipeline(
     connection: Connection,
     before: list[tuple[str, list[Any] | None]],
     statements: list[tuple[str, list[Any] | None]],
     binary: bool,
 ) -> list[Cursor]:
-    """Runs statements after others whose answers nobody needs, all in one message."""
+    """Run queued statements and then others in one message; return the cursors of the others."""
     if not before and len(statements) == 1:
         return [connection.execute(*statements[0], binary=binary)]
     with connection.pipeline():

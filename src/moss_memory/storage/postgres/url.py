@@ -1,4 +1,4 @@
-"""Where a store on a server is: its URL, which is told to people without what is secret in it."""
+"""The URL of a store on a server, and its form without secrets for messages."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import re
 
 SCHEMES = ("postgresql://", "postgres://")
 _PARTS = re.compile(r"^(\w+://)(?:([^/@]*)@)?([^/?]*)(/[^?]*)?(?:\?(.*))?$", re.DOTALL)
-"""Scheme, who, hosts, database and options, cut as the driver cuts them: what stands before an @ may hold a `?`."""
+"""Scheme, user, hosts, database and options, split as the driver does: the part before an @ may contain a `?`."""
 _PORT = re.compile(r"^(?:\[[^\]]*\]|[^:\[\]]*)(?::\d*)?$")
 _SECRETS = ("password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret")
 
 
 def is_url(text: str) -> bool:
-    """Whether this names a server that Moss can keep a store on."""
+    """Return True if a text is the URL of a PostgreSQL server."""
     return text.startswith(SCHEMES)
 
 
 def is_well_formed(url: str) -> bool:
-    """Whether a URL can be read in one way only; where a password with a `/` in it is not encoded, it cannot."""
+    """Return True if a URL is unambiguous; a password with an unencoded `/` makes it ambiguous."""
     parts = _PARTS.match(url)
     if parts is None or not url.isprintable():
         return False
@@ -30,20 +30,20 @@ def is_well_formed(url: str) -> bool:
 
 
 def has_password(url: str) -> bool:
-    """Whether a URL holds a password, as itself or among its options."""
+    """Return True if a URL contains a password, before the host or among its options."""
     parts = _PARTS.match(url)
     return parts is not None and (":" in (parts[2] or "") or any(map(_is_secret, _split(parts[5]))))
 
 
 def without_password(url: str) -> str:
-    """The URL as it may be shown: what is secret in it is left out."""
+    """Return the URL without its secrets."""
     parts = _PARTS.match(url)
     if parts is None or not is_well_formed(url):
         return f"{url.partition('://')[0]}://…" if is_url(url) else "…"
-    scheme, who, hosts, database, options = parts.groups()
-    shown = "&".join([one for one in _split(options) if not _is_secret(one)])
-    user = "" if who is None else f"{who.partition(':')[0]}@"
-    return f"{scheme}{user}{hosts}{database or ''}{f'?{shown}' if shown else ''}"
+    scheme, user, hosts, database, options = parts.groups()
+    public = "&".join([option for option in _split(options) if not _is_secret(option)])
+    name = "" if user is None else f"{user.partition(':')[0]}@"
+    return f"{scheme}{name}{hosts}{database or ''}{f'?{public}' if public else ''}"
 
 
 def _split(options: str | None) -> list[str]:
@@ -53,7 +53,7 @@ def _split(options: str | None) -> list[str]:
 def _is_secret(option: str) -> bool:
     name = option.partition("=")[0]
     if "%" in name:
-        from urllib.parse import unquote  # hardly anybody writes a name so
+        from urllib.parse import unquote  # an encoded name is rare
 
         name = unquote(name)
     return name in _SECRETS

@@ -1,4 +1,4 @@
-"""Search by meaning on PostgreSQL: what it looks at of the database."""
+"""Search by vectors on PostgreSQL: access to words, filters and vectors in one transaction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from moss_memory.search.embedding_queue import WithVectors
+    from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
     from moss_memory.search.vectors import Passages, VectorRows
@@ -27,10 +27,10 @@ _SINCE = (
 
 
 class PostgresSearching:
-    """How words are looked for in one transaction."""
+    """The search by words in one transaction."""
 
     def __init__(self, engine: PostgresEngine, tx: PostgresTransaction) -> None:
-        self.engine: WithVectors = engine
+        self.engine: VectorEngine = engine
         self.tx: ReadTransaction = tx
         self.call = tx.call
         self.identity: object = None
@@ -39,43 +39,45 @@ class PostgresSearching:
         self.vector_rows: VectorRows = PostgresVectors(tx)
 
     def begin(self) -> None:
-        """Reads a row: the snapshot begins with the first statement."""
+        """Read a row, because the snapshot begins with the first statement."""
         self._tx.row("select seq from unembedded limit 1")
 
     def scope(self, request: SearchRequest) -> Scope:
-        """The filters of a request, without what its query does not want."""
+        """Return the filters of a request, including the negated parts of its query."""
         return Scope(self._tx, request, self._index, without=request.query.unwanted)
 
     def question(self, words: Sequence[str]) -> Question:
-        """A natural question."""
+        """Look up the words of a natural question."""
         return Question(self._index, words)
 
     def by_words(self, request: SearchRequest) -> Hits:
-        """One page of what words alone find."""
+        """Return one page of hits by words alone."""
         return by_words(self._tx, request)
 
 
 class PostgresVectors:
-    """The vectors of a database. One that is committed later may have a smaller number, so what is new is told by the
-    transactions that wrote it: all that were begun before the oldest that still ran are over, and were seen."""
+    """The vectors of a database.
+
+    A vector that is committed later may have a smaller seq, so new vectors are found by the transaction that wrote
+    them: all transactions before the oldest running one have ended, and their vectors were read.
+    """
 
     def __init__(self, tx: PostgresTransaction) -> None:
         self._tx = tx
 
     def state(self) -> tuple[int, int]:
-        """The oldest transaction that may still run, and how many vectors there are."""
+        """Return the oldest transaction that may still run, and the number of vectors."""
         oldest, count = self._tx.row(_STATE) or (0, 0)
         return oldest, count
 
     def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
-        """What was written by later transactions, among it what was seen already."""
+        """Yield the vectors of this and later transactions, including some that were read before."""
         return self._tx.stream(_SINCE, {"model": model, "size": size, "seen": str(seen)})
 
     def numbers(self) -> list[int]:
-        """The number of every vector that there is."""
+        """Return the seq of every vector."""
         return [seq for (seq,) in self._tx.rows("select seq from vectors")]
 
     def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
-        """All: a vector that is newer than this transaction is of a document whose text it may not see yet, and such
-        documents are not within the filters."""
+        """Return all parts: the document of a vector newer than the snapshot is not within the filters."""
         return list(parts)

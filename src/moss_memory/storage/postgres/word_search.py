@@ -1,7 +1,6 @@
-"""Searching by words on PostgreSQL: the postings of the words come here, and are scored as FTS5 scores them.
+"""Search by words on PostgreSQL: read the postings of the words, and compute bm25 as FTS5 does.
 
-The sums are made in the same order of the same numbers, so that scores are the same to the last bit and what ties there
-ties here.
+The same numbers are added in the same order, so that scores are equal to the last bit and ties are the same.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import math
 
 import numpy as np
 
-from moss_memory.search.expression import wanted
+from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
@@ -34,7 +33,7 @@ _LEAST_IDF = 1e-6
 
 
 def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
-    """One page of what the words find, in an order that never changes."""
+    """Return one page of hits by words, in a stable order."""
     query = request.query
     index = Index(tx)
     if query.expression is None:
@@ -46,37 +45,37 @@ def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
         scope = Scope(tx, request, index)
         matched = MatchEvaluator(index, query.expression)
         if query.excludes:
-            return _everything_but(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
-        matcher = Matcher(operands=wanted(query.expression))
+            return _search_all_except(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
+        matcher = Matcher(operands=positive_operands(query.expression))
         at = scope.within(matched.mask)
         scores = bm25(index, matched.phrases)[at]
-    found = best(scores, request.top_k)
-    kept = list(zip(scores[found].tolist(), index.all.docs[at[found]].tolist(), strict=True))
-    items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
+    top = top_positions(scores, request.top_k)
+    candidates = list(zip(scores[top].tolist(), index.all.docs[at[top]].tolist(), strict=True))
+    items = [Hit(Document.of(doc), score) for score, doc in page_of(candidates, request, scope.changes)]
     return Hits(items, len(at), matcher)
 
 
-def best(scores: Numbers, most: int) -> Numbers:
-    """Where the best so many are, and all that tie with the last of them."""
+def top_positions(scores: Numbers, most: int) -> Numbers:
+    """Return the positions of the `most` best scores, and of all that tie with the last of them."""
     if len(scores) <= most:
         return np.arange(len(scores))
     return np.flatnonzero(scores >= np.partition(scores, -most)[-most])
 
 
 def bm25(index: Index, phrases: Iterable[tuple[int, Weights]]) -> Numbers:
-    """The bm25 of every document, as FTS5 reckons it; of each phrase it is known how many documents hold it."""
+    """Return the bm25 of every document as FTS5 computes it, given the document count and weights of each phrase."""
     found = np.zeros(len(index.all))
-    for hits, (at, often) in phrases:
+    for hits, (at, weights) in phrases:
         idf = math.log((index.documents - hits + 0.5) / (hits + 0.5))
         if idf <= 0:
             idf = _LEAST_IDF
         norm = _K1 * (1 - _B + _B * index.all.lengths[at] / index.average)
-        found[at] += idf * ((often * (_K1 + 1.0)) / (often + norm))
+        found[at] += idf * ((weights * (_K1 + 1.0)) / (weights + norm))
     return found
 
 
 class Question:
-    """A natural question in the terms of the index: its words, in any form, the rarest first."""
+    """A natural question looked up in the index: its words in all their forms, the rarest first."""
 
     def __init__(self, index: Index, words: Sequence[str]) -> None:
         self._index = index
@@ -91,29 +90,32 @@ class Question:
             open_ones = [held.any_of([number for _, number, _ in some])] if word.is_open else None
             found.append((word, [weights for _, _, weights in some] if open_ones is None else open_ones))
         self.weight = 0.0
-        """What all of the words say together, also those that no document holds."""
+        """The sum of the idf of all words, including those in no document."""
         for word, _ in found:
             self.weight += word.idf
         self.weight = self.weight or 1.0
         self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].held_by)
 
     def forms(self) -> list[str]:
-        """Every form of every word that there is."""
+        """Return every form of every word that is in the index."""
         return [form for word, _ in self._words for form in word.forms]
 
     def scores(self, scope: Scope) -> tuple[Numbers, Numbers]:
-        """The documents within the filters that hold any of the words, by their places, and the score of each."""
-        at, scores, shares = self._walk(scope)
+        """Return the positions of the documents within the filters that contain any of the words, and their scores."""
+        at, scores, shares = self._evaluate(scope)
         return at, SHARE_WEIGHT * shares + scores
 
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
-        """Every document within the filters that holds any of the words: its number, its bm25 over the ideal one, and
-        the share of what the words say that it holds."""
-        at, scores, shares = self._walk(scope)
+        """Return every document within the filters that contains any of the words.
+
+        Each as its number, its bm25 divided by the ideal bm25, and the share of the words that it contains, weighted by
+        idf.
+        """
+        at, scores, shares = self._evaluate(scope)
         return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
-    def _walk(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
-        """What is within the filters, the bm25 of each over the ideal one, and the share of each."""
+    def _evaluate(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the positions of matches within the filters, their bm25 divided by the ideal, and their shares."""
         held = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
         for row, (_, forms) in zip(held, self._words, strict=False):
             for at, _ in forms:
@@ -124,8 +126,7 @@ class Question:
         return inside, scores, self._shares(held[:, inside])
 
     def _shares(self, held: Numbers) -> Numbers:
-        """The share of each document, summed in the order of the words, so that equal ones are equal to the last
-        digit."""
+        """Return the share of each document, summed in the order of the words, so that equal shares are identical."""
         if held.all():
             return np.full(held.shape[1], self._share([True] * len(held)))
         which, first = np.zeros(held.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -137,12 +138,12 @@ class Question:
         return sum([word.idf for holds, (word, _) in zip(held, self._words, strict=False) if holds]) / self.weight
 
 
-def _everything_but(scope: Scope, matched: list[int], request: SearchRequest) -> Hits:
-    """Every document in the filters but these, newest first."""
+def _search_all_except(scope: Scope, matched: list[int], request: SearchRequest) -> Hits:
+    """Return one page of all documents within the filters except these, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {scope.row_condition(source)} and not ({number_of(source)} = any(:moss_docs))"
-        for source in scope.sources
+        f" where {condition} and not ({number_of(source)} = any(:moss_docs))"
+        for source, condition in scope.row_conditions.items()
     ]
     source = " union all ".join(parts)
     total: int = scope.rows(f"select count(*) from ({source}) as found", moss_docs=matched)[0][0]

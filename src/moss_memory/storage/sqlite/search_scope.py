@@ -61,8 +61,8 @@ class Scope(SearchFilters):
     @functools.cached_property
     def condition(self) -> str:
         """Return the filters that the index cannot check as SQL over `search_index`; empty if there are none."""
-        beyond = {source: self.residual_conditions(source) for source in self.sources}
-        return either(beyond, "search_index.rowid") if any(beyond.values()) or self._has_other_sources() else ""
+        residual = self.residual_conditions
+        return either(residual, "search_index.rowid") if any(residual.values()) or self._has_other_sources() else ""
 
     def _has_other_sources(self) -> bool:
         """Return whether the index contains documents of other sources."""
@@ -71,7 +71,7 @@ class Scope(SearchFilters):
 
     def documents(self, number: str) -> str:
         """Return all filters as SQL over a column of document numbers."""
-        condition = either({source: self.row_condition(source) for source in self.sources}, number)
+        condition = either(self.row_conditions, number)
         if self._unwanted:
             condition += (
                 f" and {number} not in (select rowid from search_index where search_index match :moss_unwanted)"

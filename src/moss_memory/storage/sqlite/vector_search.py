@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.search.embedding_queue import WithVectors
+    from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
     from moss_memory.search.vectors import Passages, VectorRows
@@ -25,7 +25,7 @@ class SqliteSearching:
     """The search functions of one transaction."""
 
     def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
-        self.engine: WithVectors = engine
+        self.engine: VectorEngine = engine
         self.tx: ReadTransaction = tx
         self.call = tx.call
         self.identity: object = engine.identity
@@ -84,4 +84,4 @@ class SqliteVectors:
         """Return the passages that are in this transaction's snapshot."""
         if self._last_seq >= seen:
             return list(parts)
-        return [part.kept(part.seqs <= self._last_seq) for part in parts]
+        return [part.select(part.seqs <= self._last_seq) for part in parts]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 
-from moss_memory.search.expression import wanted
+from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
@@ -65,7 +65,7 @@ def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> H
         expression = render(query.expression)
         if query.excludes:
             return _complement(scope, expression, request)
-        matcher = Matcher(operands=wanted(query.expression))
+        matcher = Matcher(operands=positive_operands(query.expression))
         match = scope.match(expression)
         total = _count(scope, match)
         kept = [(-bm25, doc) for doc, bm25 in _top(scope, match, request.top_k)]
@@ -284,7 +284,7 @@ def _complement(scope: Scope, expression: str, request: SearchRequest) -> Hits:
     """Return every document within the filters that the expression does not match, newest first."""
     parts = [
         f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {scope.row_condition(source)} and {number_of(source)} not in"
+        f" where {scope.row_conditions[source]} and {number_of(source)} not in"
         " (select rowid from search_index where search_index match :moss_match)"
         for source in scope.sources
     ]
