@@ -19,14 +19,14 @@ from support.store_truth import capsule, open_at
 from moss_memory.storage.sqlite import connections
 
 home, images, synchronous, cuts = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
-settle = connections.settle
-def settle_otherwise(connection, pragma, expected):
+set_pragma = connections.set_pragma
+def set_otherwise(connection, pragma, expected):
     if pragma.startswith("synchronous"):
         connection.execute(f"pragma synchronous = {synchronous}")
     else:
-        settle(connection, pragma, expected)
+        set_pragma(connection, pragma, expected)
 if synchronous != "as the engine says":
-    connections.settle = settle_otherwise
+    connections.set_pragma = set_otherwise
 
 chance = random.Random(7)
 disk = Disk(chance, 0.045)
