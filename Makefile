@@ -16,13 +16,13 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 
 test: $(VENV)/.developed ## run the reduced selection: SQLite, and on PostgreSQL the tests that reach its own SQL
 	@$(COMPILE) tests/support
-	$(BIN)/python -m pytest -n auto
-	$(BIN)/python -m pytest -n auto --engine=postgres --door=store tests/contract tests/moving tests/postgres
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadgroup --engine=postgres --door=store tests/contract tests/moving tests/postgres
 
 test-all: $(VENV)/.developed ## run everything: complete kill matrices, all examples, all interfaces, both engines
 	@$(COMPILE) tests/support
-	$(BIN)/python -m pytest -n auto --thorough
-	$(BIN)/python -m pytest -n auto --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
+	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough
+	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
 	  tests/postgres
 
 check: $(VENV)/.developed ## formatting, lint and strict types
