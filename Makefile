@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test test-all check format bench soak failover clients docs dist pictures clean
+.PHONY: run test test-all coverage check format bench soak failover clients docs dist pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -24,6 +24,12 @@ test-all: $(VENV)/.developed ## run everything: complete kill matrices, all exam
 	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough
 	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
 	  tests/postgres
+
+coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print the lines that no test reaches
+	rm -rf .coverage && mkdir .coverage
+	$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 check: $(VENV)/.developed ## formatting, lint and strict types
 	$(BIN)/ruff format --check .
@@ -69,7 +75,7 @@ pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes 
 	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
+	rm -rf $(VENV) .coverage dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

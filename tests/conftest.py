@@ -6,7 +6,7 @@ import hashlib
 import os
 import random
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -57,11 +57,18 @@ def pytest_configure(config: pytest.Config) -> None:
     set_thorough(config.option.thorough)
     config.option.door = config.option.door or ("all" if config.option.thorough else "some")
     if config.option.mcp_seed is None:
-        config.option.mcp_seed = random.randrange(10**6)  # noqa: S311 - xdist hands the options to its workers
+        given = getattr(config, "workerinput", {})
+        config.option.mcp_seed = given.get("mcp_seed", random.randrange(10**6))  # noqa: S311
     if config.getoption("--engine") == "postgres":
         from support.postgres import start_for_tests
 
         start_for_tests(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Send the seed to a worker of xdist, because all workers must collect the same tests."""
+    node.workerinput["mcp_seed"] = node.config.option.mcp_seed
 
 
 def pytest_report_header(config: pytest.Config) -> str:

@@ -47,7 +47,8 @@ def test_two(): pass
 
 
 @pytest.mark.parametrize(
-    ("options", "least", "most"), [(["--mcp-seed=1"], 10, 60), (["--door=store"], 0, 0), (["--thorough"], 301, 301)]
+    ("options", "least", "most"),
+    [(["--mcp-seed=1"], 10, 60), (["-n", "2"], 10, 60), (["--door=store"], 0, 0), (["--thorough"], 301, 301)],
 )
 def test_the_options_choose_how_much_runs(pytester: pytest.Pytester, options: list[str], least: int, most: int) -> None:
     pytester.makeconftest((ROOT / "tests" / "conftest.py").read_text())
