@@ -26,7 +26,7 @@ test-all: $(VENV)/.developed ## run everything: complete kill matrices, all exam
 	  tests/postgres
 
 coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print the lines that no test reaches
-	rm -rf .coverage && mkdir .coverage
+	rm -rf .coverage_cache && mkdir .coverage_cache
 	$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
@@ -75,7 +75,7 @@ pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes 
 	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
-	rm -rf $(VENV) .coverage dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
+	rm -rf $(VENV) .coverage_cache dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
