@@ -6,7 +6,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Compiled ahead, because where PYTHONDONTWRITEBYTECODE is set every start would compile all of it again.
 COMPILE = $(BIN)/python -m compileall -q src
 
-.PHONY: run test test-postgres check format bench soak failover clients docs dist pictures clean
+.PHONY: run test test-all coverage check format bench soak failover clients docs dist pictures clean
 
 run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a demonstration
 	@$(COMPILE)
@@ -14,15 +14,22 @@ run: $(VENV)/.installed ## install into .venv, take the guided tour, serve a dem
 	@echo
 	@$(BIN)/moss serve --demo
 
-test: $(VENV)/.developed ## install what the tests need and run them all, the contract on PostgreSQL too
+test: $(VENV)/.developed ## run the reduced selection: SQLite, and on PostgreSQL the tests that reach its own SQL
 	@$(COMPILE) tests/support
-	$(BIN)/python -m pytest -n auto
-	$(BIN)/python -m pytest -n auto --engine=postgres --door=store tests/contract tests/moving tests/postgres \
-	  --ignore=tests/contract/test_hostile_input.py
+	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist loadgroup --engine=postgres --door=store tests/contract tests/moving tests/postgres
 
-test-postgres: $(VENV)/.developed ## run on PostgreSQL what can run on every engine, and what tries PostgreSQL itself
-	@$(COMPILE)
-	$(BIN)/python -m pytest -n auto --engine=postgres tests/contract tests/property tests/concurrency tests/moving tests/postgres
+test-all: $(VENV)/.developed ## run everything: complete kill matrices, all examples, all interfaces, both engines
+	@$(COMPILE) tests/support
+	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough
+	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
+	  tests/postgres
+
+coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print the lines that no test reaches
+	rm -rf .coverage_cache && mkdir .coverage_cache
+	$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
 
 check: $(VENV)/.developed ## formatting, lint and strict types
 	$(BIN)/ruff format --check .
@@ -67,7 +74,7 @@ pictures: $(VENV)/.developed ## take the pictures of the pages, in both schemes 
 	PYTHONPATH=tests $(BIN)/python -m support.pictures
 
 clean:
-	rm -rf $(VENV) dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
+	rm -rf $(VENV) .coverage_cache dist .pytest_cache .mypy_cache .ruff_cache .hypothesis bench/.cache tests/clients/.cache
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

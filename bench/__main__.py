@@ -11,52 +11,33 @@ from collections.abc import Callable
 import apsw
 
 from . import (
-    adopting,
-    artifacts,
-    branches,
     conversation,
-    credentials,
     findings,
-    graphs,
     in_process,
-    langgraph,
     meaning,
-    million,
     over_http,
-    pages,
     peers,
     plain_query,
     postgres,
     postgres_search,
-    records,
     scale,
     startup,
-    tasks,
     writers,
 )
 from .measure import Line
 
 PAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "benchmarks.md")
 BEGIN, END = "<!-- table: begin -->\n", "<!-- table: end -->\n"
-ROOMS: dict[str, Callable[[], list[Line]]] = {
+GROUPS: dict[str, Callable[[], list[Line]]] = {
     "startup": startup.lines,
     "conversation": conversation.lines,
     "over_http": over_http.lines,
     "in_process": in_process.lines,
-    "credentials": credentials.lines,
     "writers": writers.lines,
-    "artifacts": artifacts.lines,
-    "adopting": adopting.lines,
-    "branches": branches.lines,
-    "graphs": graphs.lines,
-    "tasks": tasks.lines,
     "scale": scale.lines,
-    "million": million.lines,
     "plain_query": plain_query.lines,
     "postgres_search": postgres_search.lines,
-    "records": records.lines,
     "postgres": postgres.lines,
-    "pages": pages.lines,
     "meaning": meaning.lines,
     "findings": findings.lines,
     "peers": peers.lines,
@@ -67,9 +48,9 @@ def main() -> int:
     """Measures what was asked for; 0 when every line is held, else 1."""
     arguments = _parser().parse_args()
     found: list[Line] = []
-    for room in arguments.only or ROOMS:
-        print(f"measuring {room} …", file=sys.stderr, flush=True)
-        found += ROOMS[room]()
+    for group in arguments.only or GROUPS:
+        print(f"measuring {group} …", file=sys.stderr, flush=True)
+        found += GROUPS[group]()
     print(table(found))
     if arguments.write:
         write(found)
@@ -79,7 +60,7 @@ def main() -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--write", action="store_true", help="keep the table in docs/benchmarks.md")
-    parser.add_argument("--only", nargs="+", choices=list(ROOMS), help="measure only these")
+    parser.add_argument("--only", nargs="+", choices=list(GROUPS), help="measure only these")
     return parser
 
 
@@ -97,7 +78,7 @@ def write(found: list[Line]) -> None:
     after = rest.partition(END)[2]
     versions = f"Python {platform.python_version()}, SQLite {apsw.sqlite_lib_version()}, {os.cpu_count()} cores"
     system = f"{platform.system()} on {platform.machine()}"
-    for installed in filter(None, (peers.versions(), langgraph.version())):
+    if installed := peers.versions():
         versions = f"{versions}, {installed}"
     with open(PAGE, "w", encoding="utf-8") as file:
         file.write(f"{before}{BEGIN}\n{table(found)}\n\nMeasured with {versions}, {system}.\n\n{END}{after}")

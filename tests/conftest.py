@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import random
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
 from support.quick_stores import make_stores_for
+from support.thorough import CONTRACT, MARKER, REACHING_ENGINE_SQL, set_thorough
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,19 +31,57 @@ ONLY_SQLITE = "sqlite"
 """The mark of what means nothing on a server; it says why."""
 
 
+MCP_SHARE = 10
+"""One in this many contract tests runs through MCP too unless `--door=all`."""
+
+
+pytest_plugins = ("pytester",)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--engine=postgres` keeps the stores of the tests on a server; `--door=store` passes the MCP client by."""
+    """Add the options that choose the engine, the interfaces of the contract and the amount of tests."""
     parser.addoption("--engine", choices=("sqlite", "postgres"), default="sqlite", help="where test stores are kept")
-    parser.addoption("--door", choices=("all", "store"), default="all", help="through which door contracts are tested")
+    parser.addoption(
+        "--door",
+        choices=("some", "all", "store"),
+        help="interfaces of contract tests: Store.call and a random tenth by MCP (default), all, or Store.call alone",
+    )
+    parser.addoption("--thorough", action="store_true", help="run complete matrices, all examples and --door=all")
+    parser.addoption("--mcp-seed", type=int, help="the seed that chooses the tenth of contract tests run by MCP")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Starts a server where tests run on one, and keeps every store of theirs on it."""
+    """Set the amount of tests, and start a PostgreSQL server if they run on one."""
     config.addinivalue_line("markers", f"{ONLY_SQLITE}(reason): means nothing where the store is on a server")
+    config.addinivalue_line("markers", f"{MARKER}: runs only with --thorough, in `make test-all`")
+    set_thorough(config.option.thorough)
+    config.option.door = config.option.door or ("all" if config.option.thorough else "some")
+    if config.option.mcp_seed is None:
+        given = getattr(config, "workerinput", {})
+        config.option.mcp_seed = given.get("mcp_seed", random.randrange(10**6))  # noqa: S311
     if config.getoption("--engine") == "postgres":
         from support.postgres import start_for_tests
 
         start_for_tests(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Send the seed to a worker of xdist, because all workers must collect the same tests."""
+    node.workerinput["mcp_seed"] = node.config.option.mcp_seed
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Return the seed with which this choice of tests can be repeated."""
+    return f"contract through MCP: {config.option.door} (--mcp-seed={config.option.mcp_seed})"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print the seed after the failures, because a quiet run has no header."""
+    if config.option.door == "some":
+        terminalreporter.write_line(
+            f"a tenth of the contract ran through MCP, chosen by --mcp-seed={config.option.mcp_seed}"
+        )
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -57,13 +98,29 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_wanted(config: pytest.Config, item: pytest.Item) -> bool:
-    if config.getoption("--engine") == "postgres" and item.get_closest_marker(ONLY_SQLITE):
+    if item.get_closest_marker(MARKER) and not config.option.thorough:
         return False
-    if config.getoption("--door") == "all":
-        return True
+    if config.getoption("--engine") == "postgres" and not _runs_on_postgres(config, item):
+        return False
+    return config.option.door == "all" or _runs_through(config.option.door, item)
+
+
+def _runs_on_postgres(config: pytest.Config, item: pytest.Item) -> bool:
+    """Return whether a test has a meaning on PostgreSQL and, if reduced, reaches SQL of its own."""
+    if item.get_closest_marker(ONLY_SQLITE):
+        return False
+    is_contract = item.path.is_relative_to(CONTRACT)
+    return config.option.thorough or not is_contract or item.path.stem in REACHING_ENGINE_SQL
+
+
+def _runs_through(door: str, item: pytest.Item) -> bool:
+    """Return whether a test runs if not all of the contract goes through MCP."""
     given = getattr(item, "callspec", None)
-    by_client = given is not None and given.params.get("call") == "mcp"
-    return not by_client and "mcp_server" not in getattr(item, "fixturenames", ())
+    if given is not None and given.params.get("call") == "mcp":
+        seed = item.config.option.mcp_seed
+        chosen = hashlib.blake2b(f"{seed} {item.nodeid}".encode()).digest()
+        return door == "some" and chosen[0] * 256 + chosen[1] < 65536 // MCP_SHARE
+    return door == "some" or "mcp_server" not in getattr(item, "fixturenames", ())
 
 
 @pytest.fixture(autouse=True)

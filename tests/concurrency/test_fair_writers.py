@@ -17,6 +17,7 @@ WRITERS, WRITES = 32, 200
 TIMEOUT_S = 600.0
 
 
+@pytest.mark.thorough
 def test_of_thirty_two_processes_that_write_at_once_none_is_refused_and_none_starves(home: Path) -> None:
     trial = write_at_once(home, writers=WRITERS, writes=WRITES, timeout_s=TIMEOUT_S)
     assert trial.refused == Counter()

@@ -10,6 +10,7 @@ import pytest
 
 from support.python_process import race
 from support.store_truth import events
+from support.thorough import first_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,7 +184,7 @@ def check_no_call_interleaves_with_another(store: Store, answers: list[dict[str,
     assert len(runs) == len(set(in_order)), "two calls took turns"
 
 
-@pytest.mark.parametrize("limit", [7, 1000])
+@pytest.mark.parametrize("limit", first_of([7, 1000]))
 def test_four_processes_that_merge_the_same_notes_add_each_once(store: Store, home: Path, limit: int) -> None:
     ask(store, "notes_commit", content="shared")
     ask(store, "branch_create", name="what-if")

@@ -23,6 +23,7 @@ from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.slices import in_small_slices, repeatable
 from support.store_truth import capsule, open_at
+from support.thorough import first_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,7 +116,7 @@ def is_killed(told: str, steps: int) -> bool:
     return told == "" or int(told) <= steps
 
 
-@pytest.mark.parametrize("case", ERASED)
+@pytest.mark.parametrize("case", first_of(ERASED))
 def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
     base: Base, tmp_path: Path, case: str
 ) -> None:
@@ -142,7 +143,7 @@ def test_killed_at_any_step_it_is_there_as_before_or_erased_to_the_last_byte(
     assert 3 <= sum(found) <= KILLS - 2, "it was not killed before and after its commit"
 
 
-@pytest.mark.parametrize("tool", ["branchmind_purge", "artifact_purge"])
+@pytest.mark.parametrize("tool", first_of(["branchmind_purge", "artifact_purge"]))
 def test_a_purge_killed_at_any_step_is_as_after_one_of_its_slices(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str
 ) -> None:

@@ -17,6 +17,7 @@ from support.old_store import make_old
 from support.patience import TIMEOUT_S
 from support.python_process import start
 from support.store_truth import capsule, open_at, refusal
+from support.thorough import first_of
 
 EVERY_STEP = 6
 """So many steps are tried one by one, then every thirteenth."""
@@ -61,7 +62,7 @@ def fill(home: Path) -> None:
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "a note"})
 
 
-@pytest.mark.parametrize("mode", ["error", "replace"])
+@pytest.mark.parametrize("mode", first_of(["replace", "error"]))
 def test_an_import_that_is_killed_brought_in_all_or_nothing(tmp_path: Path, mode: str) -> None:
     source, base, out = tmp_path / "source", tmp_path / "base", tmp_path / "out"
     fill(source)
@@ -121,7 +122,7 @@ def test_an_export_that_is_killed_is_known_as_unfinished_and_finished_by_the_nex
     assert count > EVERY_STEP
 
 
-@pytest.mark.parametrize("version", [1, 8])
+@pytest.mark.parametrize("version", first_of([1, 8]))
 def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one_with_every_row(
     tmp_path: Path, version: int
 ) -> None:

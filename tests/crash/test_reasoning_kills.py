@@ -11,6 +11,7 @@ from artifact.shelf import check_artifacts
 from property.reasoning_model import ReasoningModel
 from support.killing import all_before, kill_in_the_middle
 from support.store_truth import open_at
+from support.thorough import first_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +177,7 @@ def check_merging_again(store: Store, model: ReasoningModel, workspace: str) -> 
     assert len(notes) == len(set(notes)), "a note was merged twice"
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", first_of(range(BATCHES)))
 def test_a_killed_writer_leaves_whole_batches_and_a_merge_that_can_be_done_again(home: Path, batch: int) -> None:
     chance = random.Random(batch)  # noqa: S311
     unfinished = 0

@@ -11,6 +11,7 @@ from artifact.shelf import check_artifacts
 from property.task_model import Organism, RefusedCallError, Step, TaskModel, check_one_organism, home_of
 from support.killing import kill_in_the_middle, some_of, writer_with
 from support.store_truth import open_at
+from support.thorough import first_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +189,7 @@ def go_on(store: Store, plan: Plan, state: State) -> None:
     check_one_organism(store, plan.workspace)
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", first_of(range(BATCHES)))
 def test_a_killed_writer_of_tasks_loses_nothing_it_acknowledged_and_leaves_one_organism(home: Path, batch: int) -> None:
     chance = random.Random(batch)  # noqa: S311
     unfinished = 0

@@ -12,6 +12,8 @@ from docs.typed import STUB, generated
 import moss_memory
 from support.patience import TIMEOUT_S
 
+pytestmark = pytest.mark.xdist_group("stub")  # one worker, so that its fixtures run once
+
 RIGHT = """
 from moss_memory import open_store
 store = open_store()

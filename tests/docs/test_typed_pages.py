@@ -7,11 +7,19 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from support.cli_typist import Cli
 from support.patience import TIMEOUT_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+pytestmark = pytest.mark.xdist_group("typed pages")  # one worker, so that each page runs once
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -88,21 +96,22 @@ def page(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def typed(page: str, tmp_path_factory: pytest.TempPathFactory) -> list[Step]:
-    """Every step of the page with what it printed, all in one store."""
-    return _typed(page, tmp_path_factory.mktemp("typed"))
+def typed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], list[Step]]:
+    """Run a page once, all its steps in one store, and return them with their output."""
+
+    @cache
+    def run(page: str) -> list[Step]:
+        folder, steps = tmp_path_factory.mktemp("typed"), _steps(page)
+        for step in steps:
+            step.printed = _run(step, folder)
+        return steps
+
+    return run
 
 
-def _typed(page: str, folder: Path) -> list[Step]:
-    steps = _steps(page)
-    for step in steps:
-        step.printed = _run(step, folder)
-    return steps
-
-
-def test_every_answer_on_the_page_is_the_one_that_comes(page: str, typed: list[Step]) -> None:
+def test_every_answer_on_the_page_is_the_one_that_comes(page: str, typed: Callable[[str], list[Step]]) -> None:
     compared = 0
-    for step in typed:
+    for step in typed(page):
         for shown, printed in step.answers():
             assert re.fullmatch(_pattern(shown), printed, re.DOTALL), f"{shown}\nbut it is\n{printed}"
             compared += 1
@@ -110,15 +119,18 @@ def test_every_answer_on_the_page_is_the_one_that_comes(page: str, typed: list[S
 
 
 def test_the_commands_in_the_text_exist_too(page: str, tmp_path: Path) -> None:
+    cli = Cli(str(tmp_path / "home"), dict(os.environ))
     text = FENCE.sub("", (FOLDER / page).read_text(encoding="utf-8"))
     mentioned = re.findall(r"`moss (\w+ [a-z-]+)", text)
     assert mentioned
-    for words in mentioned:
-        assert "usage" in _run(Step("sh", f"moss {words} --help"), tmp_path)
+    for words in dict.fromkeys(mentioned):
+        help_page = cli(*words.split(), "--help")
+        assert help_page.code == 0
+        assert "usage" in help_page.out
 
 
-def test_a_settled_conflict_stays_settled(tmp_path: Path) -> None:
-    steps = _typed("what-if.md", tmp_path)
+def test_a_settled_conflict_stays_settled(typed: Callable[[str], list[Step]]) -> None:
+    steps = typed("what-if.md")
     merges = [json.loads(step.printed.splitlines()[-1]) for step in steps if "conflict-resolve" in step.typed]
     assert [(merge["merged"], merge["conflicts_created"]) for merge in merges] == [(0, 0)]
 

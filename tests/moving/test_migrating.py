@@ -15,6 +15,7 @@ from support.beside import Beside, dump, rows, run
 from support.moved_store import files_of
 from support.python_process import start
 from support.store_truth import open_at, refusal
+from support.thorough import first_of
 
 pytestmark = pytest.mark.sqlite("it moves from a folder into another; a server has a test of its own")
 
@@ -141,7 +142,7 @@ def test_where_there_is_no_store_there_is_nothing_to_migrate(tmp_path: Path) -> 
     assert not (tmp_path / "there").exists()
 
 
-@pytest.mark.parametrize("at_once", [1, 40])
+@pytest.mark.parametrize("at_once", first_of([40, 1]))
 def test_killed_at_any_point_it_goes_on_and_is_never_taken_for_whole(source: str, tmp_path: Path, at_once: int) -> None:
     there = str(tmp_path / "there")
     points = [0, 1, 2, 5, 30, 90, 150] if at_once == 1 else [1, 4, 9, 14]

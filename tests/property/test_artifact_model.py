@@ -7,7 +7,6 @@ import tempfile
 from itertools import groupby
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
@@ -18,6 +17,7 @@ from property.artifact_model import ArtifactModel, listed_versions, shown
 from property.refused import RefusedError
 from property.version_list import DAYS, KEEP, all_of, at_time, in_version
 from support.beside import exists, rows
+from support.thorough import machine_settings
 
 NAMES = st.sampled_from(["Auth", "auth ", "AUTH", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "\u0130x"])
 WORKSPACES = st.sampled_from(["default", "Shop", " shop", "\u00c9t\u00e9"])
@@ -345,5 +345,5 @@ class ArtifactMachine(RuleBasedStateMachine):
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 
-ArtifactMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
+ArtifactMachine.TestCase.settings = machine_settings(60, 40)
 TestAnySequenceOfArtifactCallsDoesWhatTheModelDoes = ArtifactMachine.TestCase

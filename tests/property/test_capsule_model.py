@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
@@ -15,6 +14,7 @@ from moss_memory.errors import MossError
 from property.model import Model, RefusedError, listed_versions, shown
 from property.version_list import DAYS, KEEP, all_of, at_time, in_version
 from support.beside import exists, rows
+from support.thorough import machine_settings
 
 NAMES = st.sampled_from(
     ["Auth", "auth ", "AUTH", "auth-1", "caf\u00e9", "CAFE\u0301", "My  Name", " my name", "n" * 255, "\u0130stanbul",
@@ -355,5 +355,5 @@ class CapsuleMachine(RuleBasedStateMachine):
             assert rows(self.folder, "select count(*) from versions") == [(kept,)]
 
 
-CapsuleMachine.TestCase.settings = settings(max_examples=50, stateful_step_count=40)
+CapsuleMachine.TestCase.settings = machine_settings(50, 40)
 TestAnySequenceOfCallsDoesWhatTheModelDoes = CapsuleMachine.TestCase

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -18,6 +17,7 @@ from moss_memory.errors import MossError
 from property.card_model import TYPES, Branch, Card, CardModel, Version, forms_of
 from property.model import RefusedError
 from support.beside import Watch
+from support.thorough import machine_settings
 
 IDS = ("A", "B", "C", "d 4", "\u00e9")
 BRANCHES = ("main", "what-if", "a/b", "deeper")
@@ -362,5 +362,5 @@ def one_or_more(values: Sequence[str]) -> Any:
     return values[0] if len(values) == 1 else list(values)
 
 
-CardMachine.TestCase.settings = settings(max_examples=25, stateful_step_count=30)
+CardMachine.TestCase.settings = machine_settings(25)
 TestAnySequenceOfThinkingCallsDoesWhatTheModelDoes = CardMachine.TestCase

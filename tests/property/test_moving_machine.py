@@ -7,7 +7,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine
 
 from contract.doors import FULL, Clock, open_test_store
@@ -19,6 +18,7 @@ from property.test_reasoning_machine import ArgumentMachine, HistoryMachine, Rea
 from property.test_record_machine import RecordMachine
 from property.test_task_machine import TaskMachine
 from support.moved_store import answer, check_moves, questions, rows_of
+from support.thorough import machine_settings
 
 NUMBERED = {
     "seq",
@@ -48,7 +48,7 @@ def moving(machine: type[RuleBasedStateMachine], examples: int) -> Any:
                 super().teardown()
 
     Moving.__name__ = Moving.__qualname__ = f"Moving{machine.__name__}"
-    Moving.TestCase.settings = settings(max_examples=examples, stateful_step_count=30)
+    Moving.TestCase.settings = machine_settings(examples)
     return Moving.TestCase
 
 

@@ -7,7 +7,6 @@ import tempfile
 from bisect import bisect_left
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -26,6 +25,7 @@ from property.reasoning_model import (
     Workspace,
     canonical,
 )
+from support.thorough import machine_settings
 
 WORKSPACES = st.sampled_from(["shop", " Shop", "shop", "\u00c9t\u00e9"])
 NAMES = st.sampled_from(["main", "what-if", "a/b", "\u65e5\u672c", "What-if", "x" * 256])
@@ -440,9 +440,9 @@ class HistoryMachine(TwoWorlds):
         self.say("diff", **{"from": into, "to": source})
 
 
-ReasoningMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
-ArgumentMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
-HistoryMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
+ReasoningMachine.TestCase.settings = machine_settings(30)
+ArgumentMachine.TestCase.settings = machine_settings(30)
+HistoryMachine.TestCase.settings = machine_settings(30)
 TestAnySequenceOfReasoningCallsDoesWhatTheModelDoes = ReasoningMachine.TestCase
 TestAnyArgumentBetweenBranchesGoesAsInTheModel = ArgumentMachine.TestCase
 TestAnyHistoryOfNotesGoesAsInTheModel = HistoryMachine.TestCase

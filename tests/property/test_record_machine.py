@@ -8,7 +8,6 @@ import tempfile
 from datetime import datetime
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
@@ -17,6 +16,7 @@ from contract.records.archive import FIELDS, SAMPLES, capability_of
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from property.record_model import Observation, RecordModel, Space, content_of, identity_of, instant, norm, shown
+from support.thorough import machine_settings
 
 WORKSPACES = st.sampled_from(["default", "default", " Default", "\u00c9t\u00e9", "e\u0301te\u0301  "])
 TIMES = [
@@ -312,5 +312,5 @@ def every(store: Store, tool: str, **asked: Any) -> list[dict[str, Any]]:
             return found
 
 
-RecordMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+RecordMachine.TestCase.settings = machine_settings(40)
 TestAnyOrderOfSubmissionsLeavesWhatAFoldLeaves = RecordMachine.TestCase

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
@@ -24,6 +23,7 @@ from property.task_model import (
     home_of,
 )
 from support.beside import Watch
+from support.thorough import machine_settings
 
 QUIET = "quiet words"
 """Part of every text that no event may hold."""
@@ -401,5 +401,5 @@ def forgeries(target: str) -> list[tuple[str, dict[str, Any], str]]:
     ]
 
 
-TaskMachine.TestCase.settings = settings(max_examples=30, stateful_step_count=30)
+TaskMachine.TestCase.settings = machine_settings(30)
 TestAnySequenceOfTaskCallsDoesWhatTheModelDoes = TaskMachine.TestCase

@@ -17,6 +17,7 @@ from support.mcp_pipe import PipeClient, call
 from support.original_store import row, write_original
 from support.python_process import start
 from support.store_truth import capsule, check_truth, open_at
+from support.thorough import first_of
 
 
 @pytest.fixture
@@ -267,7 +268,7 @@ print("whole", flush=True)
 )
 
 
-@pytest.mark.parametrize("harm", ["none", "open", "cut"])
+@pytest.mark.parametrize("harm", first_of(["none", "open", "cut"]))
 def test_killed_at_any_step_it_is_the_old_store_or_the_new_one(
     home: Path, cli: Cli, backup: Path, tmp_path: Path, harm: str
 ) -> None:

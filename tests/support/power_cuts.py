@@ -20,13 +20,13 @@ from moss_memory.storage.sqlite import connections
 
 home, images, synchronous, cuts = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
 set_pragma = connections.set_pragma
-def set_pragma_otherwise(connection, pragma, expected):
+def set_otherwise(connection, pragma, expected):
     if pragma.startswith("synchronous"):
         connection.execute(f"pragma synchronous = {synchronous}")
     else:
         set_pragma(connection, pragma, expected)
 if synchronous != "as the engine says":
-    connections.set_pragma = set_pragma_otherwise
+    connections.set_pragma = set_otherwise
 
 chance = random.Random(7)
 disk = Disk(chance, 0.045)

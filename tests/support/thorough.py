@@ -1,0 +1,68 @@
+"""Reduced and complete forms of expensive tests: `make test` runs the reduced ones, `pytest --thorough` all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MARKER = "thorough"
+CONTRACT = Path(__file__).resolve().parent.parent / "contract"
+REACHING_ENGINE_SQL = frozenset(
+    (
+        "test_activity",  # add_activity, forget_activity
+        "test_answers",  # every tool once
+        "test_artifact_lifetime",  # sweep
+        "test_artifact_listing",  # order and filters of JSON columns
+        "test_artifact_searching",  # the index of words
+        "test_browsing",  # order, normalized names
+        "test_events",  # last_change
+        "test_exact_erasing",  # rows and postings that are erased
+        "test_history",  # versions of rows
+        "test_reasoning_graph",  # recursive statements
+        "test_reasoning_notes",  # take_numbers
+        "test_reasoning_searching",  # the index of words
+        "test_record_entities",  # locks of entities
+        "test_record_retrieving",  # JSON properties, the index of words
+        "test_searching",  # the index of words, bm25
+        "test_sending_again",  # forget_expired, remembered
+        "test_task_graph",  # reaches, waits
+        "test_task_sharing",  # locks of claims
+        "test_taking_out",  # rows and postings that are erased
+        "test_transfer",  # import in one transaction
+        "test_whole_workspaces",  # locks of workspaces
+    )
+)
+"""The modules of contract tests that `make test` runs on PostgreSQL too, each with the SQL that it reaches."""
+QUICK_EXAMPLES = 15
+QUICK_STEPS = 20
+_state = {"thorough": False}
+
+
+def set_thorough(value: bool) -> None:
+    """Set the form before test modules are imported."""
+    _state["thorough"] = value
+
+
+def is_thorough() -> bool:
+    """Return whether the complete form was requested."""
+    return _state["thorough"]
+
+
+def first_of(values: Iterable[Any]) -> list[Any]:
+    """Return parameters of which only the first runs without `--thorough`; a tuple is one set of arguments."""
+    first, *rest = values
+    marked = [one if isinstance(one, tuple) else (one,) for one in rest]
+    return [first, *(pytest.param(*one, marks=pytest.mark.thorough) for one in marked)]
+
+
+def machine_settings(examples: int, steps: int = 30) -> settings:
+    """Return the settings of a state machine; without `--thorough` at most 15 examples of 20 steps."""
+    if not is_thorough():
+        examples, steps = min(examples, QUICK_EXAMPLES), min(steps, QUICK_STEPS)
+    return settings(max_examples=examples, stateful_step_count=steps)
