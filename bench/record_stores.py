@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from moss_memory import open_store
-from moss_memory.rows.values import new_id
+from moss_memory.rows.ids import new_id
 from moss_memory.storage.engine import CallContext as EngineCall
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.store import Store

@@ -259,11 +259,11 @@ def _problem(key: str, value: Any, default: Any) -> str:
 
 def _workspace_problem(value: Any) -> str:
     """What the name of a workspace must be, where it is not that."""
-    from moss_memory.rows.values import norm  # few name a workspace
+    from moss_memory.rows.names import normalize_workspace  # few name a workspace
 
     try:
         value.encode()
-        norm(value or "default")
+        normalize_workspace(value or "default")
     except (AttributeError, UnicodeEncodeError, MossError):
         return "the name of a workspace: 1 to 256 characters, no control characters"
     return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.rows.values import new_id, wall_clock_ms
+from moss_memory.rows.ids import new_id
+from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, open_engine
 
 from .config import Config, load_config

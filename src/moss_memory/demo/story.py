@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import format_time
+from moss_memory.rows.times import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
-from moss_memory.rows.values import DEFAULT_WORKSPACE
+from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
 from .responses import TRUNCATED, Shape

@@ -16,7 +16,7 @@ from moss_memory.rows.bulk_changes import (
     new_labels,
     required_filters,
 )
-from moss_memory.rows.values import pluralize
+from moss_memory.rows.names import pluralize
 
 from .capsule_rows import versioned
 

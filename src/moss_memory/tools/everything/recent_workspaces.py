@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Limit
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, integer, list_of, moment_ms, text, texts
-from moss_memory.rows.values import Page
+from moss_memory.rows.paging import Page
 
 from .workspace_tools import spelled, sql
 

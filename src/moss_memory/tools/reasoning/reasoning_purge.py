@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Days, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
-from moss_memory.rows.values import norm, pluralize
+from moss_memory.rows.names import normalize_workspace, pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, present
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -44,7 +44,7 @@ def branchmind_purge(
     """
     before = deleted_before(tx, older_than_days)
     scope = {
-        "workspace": None if workspace is None else norm(workspace),
+        "workspace": None if workspace is None else normalize_workspace(workspace),
         "before_ms": _ALWAYS_MS if before is None else before * 1000 + 999,
     }
     if dry_run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_MARK, Version, edge, node, present, versions, write
@@ -101,7 +101,9 @@ def hide(tx: Transaction, workspace: str, task: Task) -> None:
 
 def _referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
     """Whose graphs show a plan or task beside its own: its plan, and those that depend on it."""
-    ids = [other for (other,) in tx.rows(sql["dependents"], {"workspace": norm(workspace), "id": task.id})]
+    ids = [
+        other for (other,) in tx.rows(sql["dependents"], {"workspace": normalize_workspace(workspace), "id": task.id})
+    ]
     if task.parent_id is not None:
         ids.insert(0, task.parent_id)
     return [find_task(tx, workspace, one) for one in dict.fromkeys(ids)]

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.rows.values import label, norm
+from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import append, checked_note
 from moss_memory.tools.task.model.leases import let_go, renew
 from moss_memory.tools.task.model.task_rows import Step, Task, find_step, numbered, save_step, sql, take_numbers
@@ -142,7 +142,7 @@ def tasks_note(
 
     With `agent`, what that agent has claimed of the target stays claimed as long again.
     """
-    who = label(agent, what="agent")
+    who = normalize_label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
         renew(tx, mutation.workspace, mutation.task, who)
@@ -312,7 +312,7 @@ def add_steps(
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
-            "workspace": norm(workspace),
+            "workspace": normalize_workspace(workspace),
             "step_id": numbered("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",

@@ -6,7 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
-from moss_memory.rows.values import label
+from moss_memory.rows.names import normalize_label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, place_of
@@ -267,7 +267,7 @@ def _beside(
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
-        run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
+        run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
         if run:
             listed = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)

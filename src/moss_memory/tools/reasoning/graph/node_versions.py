@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, take_numbers
 from moss_memory.tools.reasoning.notes.note_tools import touch
@@ -177,7 +177,7 @@ def present(tx: ReadTransaction, view: View, doc: str, keys: Iterable[str]) -> d
 def write(tx: Transaction, place: DocumentRef, new: list[Version]) -> int:
     """Writes new versions in order; gives the seq of the last."""
     first = take_numbers(tx, len(new))
-    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": norm(place.workspace)}
+    own = {"branch_id": place.branch.branch_id, "doc": place.doc, "workspace": normalize_workspace(place.workspace)}
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import (
     NOTES,
     TRACE,
@@ -276,7 +276,7 @@ def append(
     row = {
         "seq": seq,
         "branch_id": place.branch.branch_id,
-        "workspace": norm(place.workspace),
+        "workspace": normalize_workspace(place.workspace),
         "doc": place.doc,
         "written_as": written_as,
         "title": note.title,
