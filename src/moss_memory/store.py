@@ -70,7 +70,7 @@ class Store(Tools):
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
-        if operation.forwards:
+        if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._offered, unknown_tool)
             tool = operation.name
         place = self.config.workspace if workspace is None else workspace
@@ -101,7 +101,7 @@ class Store(Tools):
             call.config = self.config.replace(workspace=workspace)
         writes = not operation.no_transaction and operation.writes(values)
         once = self._once(operation, key, values, arguments, call) if writes or key is not None else None
-        if operation.stores:
+        if operation.scan_secrets:
             _keep_credentials_out(operation, arguments, values, call)
         if key is not None and writes:
             _refuse_key_with_credential(key, call)
@@ -124,7 +124,7 @@ class Store(Tools):
     def _decoded(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
         """Decode the arguments; refuse texts above their limit before anything else is done with them."""
         values = operation.decode(arguments, workspace)
-        if operation.mutates and operation.listed:  # others take over what is stored elsewhere, whatever its size
+        if operation.mutates and operation.visible:  # others take over what is stored elsewhere, whatever its size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
 
@@ -148,7 +148,9 @@ class Store(Tools):
     def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
         """Gives an error the best next call, where there is one and the configuration has not switched it off."""
         if error.recovery is None and operation.recover is not None:
-            given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
+            given = (
+                {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
+            )
             error.recovery = operation.recover(operation.name, given, error)
         error.recovery = self._if_open(error.recovery)
 
@@ -181,7 +183,7 @@ class Store(Tools):
     def _offered(self, tool: str) -> Operation | None:
         """The tool of that name, if it is one for callers and the configuration has not switched it off."""
         found = catalog.find(tool)
-        return found if found is not None and found.listed and not self._closed.has(tool) else None
+        return found if found is not None and found.visible and not self._closed.has(tool) else None
 
     def _if_open(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
         """A proposed call, unless the configuration has switched off the tool it would lead to."""

@@ -23,7 +23,7 @@ SECRET = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
 """An AWS access key's shape, put together here so that no scanner of repositories finds one."""
 
 HELD = FULL.replace("## Decisions\n", f"## Decisions\nüber den Schlüssel {SECRET}\n")
-STORING = [operation.name for operation in catalog.operations() if operation.stores]
+STORING = [operation.name for operation in catalog.operations() if operation.scan_secrets]
 
 
 def written_to_disk(home: str) -> list[str]:

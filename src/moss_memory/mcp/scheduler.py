@@ -41,7 +41,7 @@ class Job:
     def __init__(self, call: ToolCall, reply: Reply, *, wait: bool) -> None:
         self.call = call
         self.reply = reply
-        self.searches = is_by_meaning(call) or call.operation.grows
+        self.searches = is_by_meaning(call) or call.operation.slow_when_large
         self.deadline_s = None if wait else time.monotonic() + READ_TIMEOUT_S
 
 
@@ -94,7 +94,7 @@ class CallScheduler:
     def _takes_long(self, call: ToolCall) -> bool:
         """Whether the loop should not wait for it."""
         operation = call.operation
-        return operation.is_slow(call.arguments) or (operation.grows and self._store().is_large())
+        return operation.is_slow(call.arguments) or (operation.slow_when_large and self._store().is_large())
 
     def is_full(self) -> bool:
         """Whether so many calls wait that no more should be read."""

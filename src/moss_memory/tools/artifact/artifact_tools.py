@@ -132,7 +132,7 @@ SWEEP_ROWS = 100
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
     answers=STORED.with_fields(
         {
@@ -274,7 +274,7 @@ def artifact_fetch(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     writes_with="store_as",
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),

@@ -57,7 +57,7 @@ def capsule_bulk_delete(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-update --run-id r7 --set-phase archived",

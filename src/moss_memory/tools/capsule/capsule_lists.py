@@ -109,7 +109,7 @@ def capsule_latest(
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, grows=True, answers=LISTING, example="moss list --workspace shop --limit 20")
+@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss list --workspace shop --limit 20")
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -126,7 +126,7 @@ def capsule_list(
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, grows=True, answers=LISTING, example="moss inventory --tag auth")
+@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss inventory --tag auth")
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -150,7 +150,7 @@ def capsule_inventory(
 @operation(
     idempotent=True,
     slow_if=is_semantic("keyword"),
-    grows=True,
+    slow_when_large=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
 )

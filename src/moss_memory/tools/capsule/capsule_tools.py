@@ -99,7 +99,7 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,
@@ -238,7 +238,7 @@ def capsule_fetch_many(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,

@@ -60,7 +60,7 @@ _CHANGE = Shape(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
@@ -85,7 +85,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "seq": integer("the number of the last change, 0 when there was none"),
         "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),

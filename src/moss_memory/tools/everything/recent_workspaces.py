@@ -47,7 +47,7 @@ RECENT = Shape(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "workspaces": list_of(RECENT, "the workspaces, most recently changed first", shown="answer"),
         "total": integer("how many were found"),

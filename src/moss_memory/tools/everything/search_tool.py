@@ -82,7 +82,7 @@ _HIT = Shape(
 @operation(
     idempotent=True,
     slow_if=is_semantic("both"),
-    grows=True,
+    slow_when_large=True,
     answers={
         "items": list_of(_HIT, "what was found, best match first", shown="answer"),
         "pagination": PAGINATION,

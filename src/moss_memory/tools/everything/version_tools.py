@@ -151,13 +151,13 @@ def moss_revert(
 
 @operation(
     mutates=True,
-    across=True,
+    cross_workspace=True,
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),
         "fetch_key": fetch_key_of("capsule", "artifact", name="RenamedKey"),
     },
-    stores=True,
+    scan_secrets=True,
     example="moss rename shop/auth --new-name sign-in",
 )
 def moss_rename(

@@ -54,8 +54,8 @@ _RESTORABLE = ("capsules", "artifacts")
 
 @operation(
     mutates=True,
-    stores=True,
-    listed=False,
+    scan_secrets=True,
+    visible=False,
     writes_if=is_real,
     answers={
         "workspace": text("its name from now on"),
@@ -98,7 +98,7 @@ def _is_not_dry_run(values: dict[str, Any]) -> bool:
 @operation(
     mutates=True,
     destructive=True,
-    listed=False,
+    visible=False,
     writes_if=_is_not_dry_run,
     answers={
         "workspace": text("its name"),

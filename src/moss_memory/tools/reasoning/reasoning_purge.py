@@ -24,8 +24,8 @@ _ALWAYS_MS = 2**62
 @operation(
     mutates=True,
     destructive=True,
-    long=True,
-    listed=False,
+    slow=True,
+    visible=False,
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --type reasoning --older-than 7d",

@@ -112,7 +112,7 @@ def _translate(error: MossError, storage_code: str) -> MossError:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     translate=as_write_error,
     answers={
         "payload_id": text("id of the record"),
@@ -153,7 +153,7 @@ def _is_semantic_search(arguments: Any) -> bool:
 @operation(
     idempotent=True,
     slow_if=_is_semantic_search,
-    grows=True,
+    slow_when_large=True,
     translate=as_read_error,
     answers={
         "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),
@@ -260,7 +260,7 @@ def list_timeline_events(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     translate=as_read_error,
     answers={
         "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),

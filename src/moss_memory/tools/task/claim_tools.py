@@ -51,7 +51,7 @@ class Ready(NamedRow):
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"tasks": list_of(READY, "what can be started, best first", shown="answer"), "pagination": PAGINATION},
     example="moss task ready -w shop",
 )
@@ -86,7 +86,7 @@ def tasks_ready(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={
         **CHANGED,
         "step": STEP_NAMED.or_absent(),

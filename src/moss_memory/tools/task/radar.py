@@ -57,7 +57,7 @@ _HANDOFF = Shape(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
@@ -98,7 +98,7 @@ def tasks_radar(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "events": list_of(EVENT, "the events, oldest first", shown="answer"),
         "has_more": flag("whether events follow", shown="if_true"),
@@ -128,10 +128,10 @@ def tasks_delta(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     writes_with="as_capsule",
-    bounded=True,
+    has_budget=True,
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),

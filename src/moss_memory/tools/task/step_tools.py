@@ -53,7 +53,7 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
 )
@@ -84,7 +84,7 @@ def tasks_decompose(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
 )
@@ -123,7 +123,7 @@ def tasks_define(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
 )
@@ -242,7 +242,7 @@ def tasks_reopen(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
 )
@@ -267,7 +267,7 @@ def tasks_block(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
 )

@@ -26,7 +26,7 @@ TASKS_SHOWN = 500
 NOTES_SHOWN = 200
 
 
-@operation(idempotent=True, bounded=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
+@operation(idempotent=True, has_budget=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
 def tasks_show(
     tx: ReadTransaction,
     *,

@@ -68,7 +68,7 @@ _EDITED = ("title", "description", "priority", "tags", "depends_on", "contract")
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "steps": STEPS},
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
 )
@@ -117,7 +117,7 @@ def tasks_create(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
     example="moss task list -w shop --status ACTIVE",
 )
@@ -161,7 +161,7 @@ def tasks_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers=CHANGED,
     example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
 )

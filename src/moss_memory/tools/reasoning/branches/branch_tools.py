@@ -48,7 +48,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     answers={
         **WORKSPACE,
@@ -74,7 +74,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "schema_version": integer("of the store"),
@@ -115,7 +115,7 @@ def branchmind_status(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
     example="moss branch create what-if --workspace shop",
 )
@@ -143,7 +143,7 @@ def branchmind_branch_create(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
     example="moss branch list --workspace shop",
 )
@@ -172,7 +172,7 @@ def branchmind_branch_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=BRANCH,
     answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
@@ -189,7 +189,7 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
     example="moss branch rename what-if cache-in-redis --workspace shop",
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -82,7 +82,7 @@ def _write_card(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -106,7 +106,7 @@ def branchmind_think_add_hypothesis(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -130,7 +130,7 @@ def branchmind_think_add_question(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -154,7 +154,7 @@ def branchmind_think_add_test(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -178,7 +178,7 @@ def branchmind_think_add_note(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -202,7 +202,7 @@ def branchmind_think_add_decision(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -226,7 +226,7 @@ def branchmind_think_add_evidence(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -250,7 +250,7 @@ def branchmind_think_add_frame(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,

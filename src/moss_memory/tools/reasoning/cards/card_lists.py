@@ -39,7 +39,7 @@ CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_PLACE, "stats": STATS, "cards": CARDS},
     example="moss think context -w shop",
 )
@@ -68,7 +68,7 @@ def branchmind_think_context(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_PLACE, "cards": CARDS, **PAGINATION},
     example="moss think query -w shop --types question --status open",
 )
@@ -102,7 +102,7 @@ def branchmind_think_query(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_PLACE, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
     example="moss think pins -w shop",
 )
@@ -130,7 +130,7 @@ def branchmind_think_pins(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_PLACE, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
     example="moss think frontier -w shop",
 )
@@ -160,7 +160,7 @@ def branchmind_think_frontier(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_PLACE,
         "candidate": object_of(

@@ -55,7 +55,7 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_PLACE,
         "stats": STATS,
@@ -95,7 +95,7 @@ def branchmind_think_pack(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_PLACE,
         "trace_doc": text("document of its trace"),
@@ -135,7 +135,7 @@ def branchmind_think_watch(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         "branch": text("branch"),
         "docs": object_of(_DOCS, "where they are"),

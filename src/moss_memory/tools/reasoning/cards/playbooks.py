@@ -130,7 +130,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "type": text("type of card"),
         "supported_types": texts("all there are"),
@@ -156,7 +156,7 @@ def branchmind_think_template(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
     example="moss think playbook debug -w shop",
 )

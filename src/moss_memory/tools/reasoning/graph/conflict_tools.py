@@ -49,7 +49,7 @@ _SIDES = ("base", "theirs", "ours")
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "into": text("branch that received"),
         "doc": text("document"),
@@ -93,7 +93,7 @@ def branchmind_graph_conflicts(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"conflict": object_of(WHOLE_CONFLICT, "the conflict with both sides", shown="opened")},
     example="moss graph conflict-show CONFLICT-0f3a --workspace shop",
 )

@@ -97,7 +97,7 @@ IDS_MAX = 1000
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=REF,
     answers={
         **PLACE,
@@ -128,7 +128,7 @@ def branchmind_graph_apply(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={
         **PLACE,
         "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
@@ -188,7 +188,7 @@ def branchmind_graph_query(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={
         **PLACE,
         "ok": flag("whether every edge ends in nodes that are there"),
@@ -234,7 +234,7 @@ def branchmind_graph_validate(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "from": text("branch that is compared with"),
         "to": text("branch whose state is shown"),

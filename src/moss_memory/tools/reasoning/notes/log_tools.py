@@ -69,7 +69,7 @@ _LINE_CHARS = 200
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={
         **WORKSPACE,
         "branch": text("the checkout"),
@@ -106,7 +106,7 @@ def branchmind_commit(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "ref": text("branch"),
@@ -151,7 +151,7 @@ def branchmind_log(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "ref": text("branch"), "docs": list_of(DOCUMENT, "the documents, by name", shown="answer")},
     example="moss notes docs --workspace shop",
 )
@@ -174,7 +174,7 @@ def branchmind_docs_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
     example="moss history tag-create before-rewrite --workspace shop",
 )
@@ -215,7 +215,7 @@ def branchmind_tag_create(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "tags": list_of(TAG, "the tags, by name", shown="answer")},
     example="moss history tag-list --workspace shop",
 )
@@ -252,7 +252,7 @@ def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "ref": text("branch"),

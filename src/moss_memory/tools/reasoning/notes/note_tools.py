@@ -68,7 +68,7 @@ _SLICE = object_of(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=REF,
     answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
@@ -95,7 +95,7 @@ def branchmind_notes_commit(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={**PLACE, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
 )
@@ -120,7 +120,7 @@ def branchmind_show(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "target": object_of(TARGET, "the plan or task; left out where tasks are switched off", optional=True),
         "reasoning_ref": REFERENCE,
@@ -166,7 +166,7 @@ def branchmind_export(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "from": text("branch that lacks them"),
         "to": text("branch that shows them"),
