@@ -275,7 +275,7 @@ class NamedImporter(Importer):
                 row["change_seq"] = self._tx.next_change()
         super().take(lines)
 
-    def _take_together(self, rows: list[Values]) -> bool:
+    def _insert_all(self, rows: list[Values]) -> bool:
         if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):
             return False
         self.arrived |= {row["came_as"]: row["id"] for row in rows}

@@ -181,7 +181,7 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
     inside = filters_from(tx, workspace=was)
     change_all(tx, capsule.versioned, inside, names, dry_run=False, as_versions=True)
     change_all(tx, artifact.versioned, inside, names, dry_run=False)
-    for table in (*(room.TABLE for room in _NAMED), *_TABLES):
+    for table in (*(family.TABLE for family in _NAMED), *_TABLES):
         table.rename(tx, was, to=to, spelled=name)
     record.name_again(tx, to)
     if to != was:
@@ -192,8 +192,8 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
 
 def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     inside = filters_from(tx, workspace=workspace)
-    for room in _NAMED:
-        change_all(tx, room.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
+    for family in _NAMED:
+        change_all(tx, family.versioned, inside, {"deleted_at": tx.now}, dry_run=False)
     tx.advance_sequence(tx.next_change())  # the numbers of deleted events are not reused
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
