@@ -53,7 +53,7 @@ def demo_tool(
     return {"text": text, "count": count}
 
 
-@operation(bounded=True, answers={"rows": texts("what fits")}, example="moss demo")
+@operation(has_budget=True, answers={"rows": texts("what fits")}, example="moss demo")
 def bounded_tool(tx: object, *, text: str, budget: Budget) -> dict[str, Any]:
     """Does something small."""
     return budget.fit([text], lambda kept: {"rows": kept, "truncated": False})

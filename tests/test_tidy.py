@@ -101,7 +101,7 @@ LAYERS = {
     "tools": 5, "tools.everything": 6, "transfer": 6, "maintenance": 7, "store": 7, "async_store": 7,
     **dict.fromkeys(INTERFACES, 8),
     # Modules that import nothing but errors:
-    "rows.values": 0, "rows.times": 0, "registry.invisible": 0, "storage.tokenizer": 0,
+    "rows.names": 0, "rows.ids": 0, "rows.paging": 0, "rows.times": 0, "registry.invisible": 0, "storage.tokenizer": 0,
     "storage.sqlite.fts_tokenizer": 0,
     "storage.postgres.url": 0, "storage.files": 1,
 }  # fmt: skip

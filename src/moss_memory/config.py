@@ -258,11 +258,11 @@ def _problem(key: str, value: Any, default: Any) -> str:
 
 def _workspace_problem(value: Any) -> str:
     """Describe the names that a workspace may have; empty if this name is one."""
-    from moss_memory.rows.values import norm  # imported late: few set a workspace
+    from moss_memory.rows.names import normalize_workspace  # imported late: few set a workspace
 
     try:
         value.encode()
-        norm(value or "default")
+        normalize_workspace(value or "default")
     except (AttributeError, UnicodeEncodeError, MossError):
         return "the name of a workspace: 1 to 256 characters, no control characters"
     return ""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.rows.values import new_id, wall_clock_ms
+from moss_memory.rows.ids import new_id
+from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, open_engine
 
 from .config import Config, load_config
@@ -67,7 +68,7 @@ class Store(Maintenance, Tools):
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
-        if operation.forwards:
+        if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
         try:
@@ -93,7 +94,7 @@ class Store(Maintenance, Tools):
             self._check_allowed(operation, tool, values, changes)
         writes = changes and not operation.no_transaction
         once = self._idempotent_call(operation, key, values, arguments, call, writes)
-        if operation.stores:
+        if operation.scan_secrets:
             allowed = values.pop("allow_secrets", False)
             if changes:
                 _refuse_credentials(operation, arguments, values, call, allowed)
@@ -119,7 +120,7 @@ class Store(Maintenance, Tools):
     def _decode(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
         """Decode the arguments; refuse texts above their limit before anything else is done with them."""
         values = operation.decode(arguments, workspace)
-        if operation.mutates and operation.listed:  # others store existing data of any size
+        if operation.mutates and operation.visible:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
 
@@ -148,7 +149,9 @@ class Store(Maintenance, Tools):
     def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
         if error.recovery is None and operation.recover is not None:
-            given = {**values, "allow_secrets": True} if operation.stores and call.config.allow_secrets else values
+            given = (
+                {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
+            )
             error.recovery = operation.recover(operation.name, given, error)
         error.recovery = self._unless_disabled(error.recovery)
 
@@ -183,7 +186,7 @@ class Store(Maintenance, Tools):
     def _find_offered(self, tool: str) -> Operation | None:
         """Return the tool of that name if it is listed and not disabled."""
         found = catalog.find(tool)
-        return found if found is not None and found.listed and not self._disabled.has(tool) else None
+        return found if found is not None and found.visible and not self._disabled.has(tool) else None
 
     def _unless_disabled(self, proposal: dict[str, Any] | None) -> dict[str, Any] | None:
         """Return a proposed call, or None if the configuration disables its tool."""

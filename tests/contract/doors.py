@@ -12,7 +12,7 @@ import pytest
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.rows.values import IdSource
+from moss_memory.rows.ids import IdSource
 from moss_memory.store import Store
 from support.beside import dump, forget
 from support.declared import check_answer

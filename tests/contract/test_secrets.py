@@ -27,8 +27,8 @@ SECRET = "AK" + "IA" + "Q3EGRB7ZVX2MHT5N"
 SUBSTITUTE = SECRET
 """What `value_of` puts into texts."""
 HELD = FULL.replace("## Decisions\n", f"## Decisions\nüber den Schlüssel {SECRET}\n")
-WRITING = [operation for operation in catalog.every_operation() if operation.mutates and not operation.forwards]
-STORING = [operation.name for operation in WRITING if operation.stores]
+WRITING = [operation for operation in catalog.every_operation() if operation.mutates and not operation.proxy]
+STORING = [operation.name for operation in WRITING if operation.scan_secrets]
 
 
 def written_to_disk(home: str, text: str = SECRET) -> list[str]:
@@ -119,7 +119,7 @@ class Substituting(StoreDoor):
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         operation = catalog.find(tool)
         assert operation is not None
-        if operation.mutates and not operation.stores and not operation.forwards:
+        if operation.mutates and not operation.scan_secrets and not operation.proxy:
             for name, schema in operation.parameters.items():
                 self._try(operation.name, name, schema, arguments)
         return super().__call__(tool, **arguments)
@@ -147,7 +147,7 @@ def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(
     fields = {
         (operation.name, name)
         for operation in WRITING
-        if not operation.stores
+        if not operation.scan_secrets
         for name, schema in operation.parameters.items()
         if SUBSTITUTE in json.dumps(value_of(schema))
     }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from moss_memory.rows.values import IdSource
+from moss_memory.rows.ids import IdSource
 from moss_memory.store import Store
 from storage.database import connect
 from support.store_truth import capsule, check_truth, open_at

@@ -33,7 +33,7 @@ def test_error_handling(tx: Any) -> dict[str, Any]:
     raise MossError("INVALID_REQUEST", "This tool intentionally returns an error for testing")
 
 
-@operation(long=True, answers={}, example="")
+@operation(slow=True, answers={}, example="")
 def test_tool_with_progress(tx: Any) -> dict[str, Any]:
     """Tells how far it has come, slowly enough to be heard."""
     for done in (0, 50, 100):

@@ -33,7 +33,7 @@ def recall(tx: Any) -> dict[str, Any]:
     return {"notes": list(tx.notes)}
 
 
-@operation(mutates=True, long=True, answers={}, example="")
+@operation(mutates=True, slow=True, answers={}, example="")
 def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[str, Any]:
     """Waits for a file or an event, step by step, then keeps a note; leaves none when cancelled."""
     for step in range(1, steps + 1):
@@ -49,7 +49,7 @@ def haul(tx: Any, *, gate: str = "", steps: int = 0, ended: str = "") -> dict[st
     return {"kept": len(tx.notes)}
 
 
-@operation(answers={}, grows=True, example="")
+@operation(answers={}, slow_when_large=True, example="")
 def seek(tx: Any) -> dict[str, Any]:
     """Looks through everything, which takes until the gate opens."""
     tx.started.set()
@@ -64,7 +64,7 @@ def started(tx: Any) -> dict[str, Any]:
     return {}
 
 
-@operation(mutates=True, long=True, answers={}, example="")
+@operation(mutates=True, slow=True, answers={}, example="")
 def stuck(tx: Any) -> dict[str, Any]:
     """Never ends and hears nothing."""
     tx.started.set()

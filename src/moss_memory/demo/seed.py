@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from moss_memory.rows.values import format_time, wall_clock_ms
+from moss_memory.rows.times import format_time, wall_clock_ms
 from moss_memory.store import Store
 
 TYPE_CHECKING = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import NAME_MAX_CHARS
+from moss_memory.rows.names import NAME_MAX_CHARS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

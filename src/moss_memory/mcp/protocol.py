@@ -257,7 +257,7 @@ class Protocol:
             arguments = {}
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
-        if operation.forwards:
+        if operation.proxy:
             operation, arguments = tools.forwarded(operation, arguments)
         call = ToolCall(request, tools, operation, arguments)
         meta = params.get("_meta")

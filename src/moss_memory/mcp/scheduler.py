@@ -41,7 +41,7 @@ class Job:
     def __init__(self, call: ToolCall, reply: Reply, *, wait: bool) -> None:
         self.call = call
         self.reply = reply
-        self.is_search = is_vector_search(call) or call.operation.grows
+        self.is_search = is_vector_search(call) or call.operation.slow_when_large
         self.deadline_s = None if wait else time.monotonic() + READ_TIMEOUT_S
 
 
@@ -93,7 +93,7 @@ class CallScheduler:
 
     def _is_slow(self, call: ToolCall) -> bool:
         operation = call.operation
-        return operation.is_slow(call.arguments) or (operation.grows and self._store().is_large())
+        return operation.is_slow(call.arguments) or (operation.slow_when_large and self._store().is_large())
 
     def is_full(self) -> bool:
         """Return True if the queue is full and no more input should be read."""

@@ -8,7 +8,7 @@ from moss_memory.config import load_config
 from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import invalid_request
 from moss_memory.registry.catalog import TOOLSETS
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.store import open_store
 
 from .message_writer import say
@@ -67,7 +67,7 @@ class ServerContext:
         found = self._tool_lists.get((workspace, toolsets))
         if found is None:
             if workspace is not None:
-                norm(workspace)
+                normalize_workspace(workspace)
             chosen = self._toolsets if toolsets is None else [name for name in toolsets.split(",") if toolsets]
             if unknown := unknown_toolsets(chosen or ()):
                 known = ", ".join(TOOLSETS)

@@ -80,7 +80,7 @@ class ToolList:
         if found is not None:
             return found
         operation = catalog.find(tool)
-        if operation is None or not operation.listed or self.closed.has(tool):
+        if operation is None or not operation.visible or self.closed.has(tool):
             return None
         self._found[tool] = operation
         return operation

@@ -57,7 +57,7 @@ def _load(tool: str) -> Operation | None:
 
 def operations() -> list[Operation]:
     """Import all tools and return the visible ones in listing order."""
-    return [operation for operation in every_operation() if operation.listed]
+    return [operation for operation in every_operation() if operation.visible]
 
 
 def every_operation() -> list[Operation]:
@@ -146,7 +146,7 @@ def resolve_proxy(
     found = offered(asked["tool"])
     if found is None:
         raise refusal(asked["tool"])
-    if found.forwards:
+    if found.proxy:
         raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
     return found, asked["arguments"]
 

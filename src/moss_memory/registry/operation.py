@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
-from moss_memory.rows.values import DEFAULT_WORKSPACE
+from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
 from .responses import TRUNCATED, Shape
@@ -40,33 +40,33 @@ class Operation:
     """One tool: its name, its arguments, its traits and its body."""
 
     __slots__ = (
-        "across",
         "alias_of",
         "aliases",
         "answers",
         "body",
         "budget_of",
+        "cross_workspace",
         "defaults",
         "description",
         "destructive",
         "example",
-        "forwards",
-        "grows",
         "idempotent",
-        "listed",
-        "long",
         "mutates",
         "name",
         "no_transaction",
         "parameters",
+        "proxy",
         "recover",
         "required",
+        "scan_secrets",
         "single_statement",
         "sizes",
+        "slow",
         "slow_if",
-        "stores",
+        "slow_when_large",
         "summary",
         "translate",
+        "visible",
         "writes_if",
         "writes_with",
     )  # fmt: skip
@@ -78,21 +78,21 @@ class Operation:
         self.mutates: bool = traits["mutates"]
         self.destructive: bool = traits["destructive"]
         self.idempotent: bool = traits["idempotent"]
-        self.long: bool = traits["long"]
+        self.slow: bool = traits["slow"]
         self.slow_if: SlowIf | None = traits["slow_if"]
-        self.grows: bool = traits["grows"]
-        self.listed: bool = traits["listed"]
+        self.slow_when_large: bool = traits["slow_when_large"]
+        self.visible: bool = traits["visible"]
         self.no_transaction: bool = traits["no_transaction"]
-        self.forwards: bool = traits["forwards"]
+        self.proxy: bool = traits["proxy"]
         self.recover: Recover | None = traits["recover"]
         self.writes_with: str | None = traits["writes_with"]
         self.writes_if: WritesIf | None = traits["writes_if"]
         self.translate: Translate | None = traits["translate"]
         self.aliases: dict[str, str] = traits["aliases"] or {}
         self.single_statement: bool | WritesIf = traits["single_statement"]
-        self.stores: bool = traits["stores"]
+        self.scan_secrets: bool = traits["scan_secrets"]
         self.sizes: Sizes | None = traits["sizes"]
-        self.across: bool = traits["across"]
+        self.cross_workspace: bool = traits["cross_workspace"]
         self.example: str = traits["example"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
@@ -103,9 +103,9 @@ class Operation:
         answers: Shape | dict[str, Field] = traits["answers"]
         self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
         self.budget_of: BudgetOf | None = None
-        if traits["bounded"]:
+        if traits["has_budget"]:
             self._add_budget()
-        if self.stores:
+        if self.scan_secrets:
             self.parameters |= _ALLOW_SECRETS
             self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
         self.required = tuple(name for name in self.parameters if name not in self.defaults)
@@ -149,7 +149,7 @@ class Operation:
 
     def is_slow(self, arguments: Any) -> bool:
         """Return True if a call with these arguments, before decoding, may take seconds."""
-        return self.long or (self.slow_if is not None and self.slow_if(arguments))
+        return self.slow or (self.slow_if is not None and self.slow_if(arguments))
 
     def writes(self, values: dict[str, Any]) -> bool:
         """Return True if a call with these decoded arguments changes the store."""
@@ -224,7 +224,7 @@ class Operation:
 
     def place_of(self, values: dict[str, Any]) -> str | None:
         """Return the only workspace that a call with these decoded arguments writes; None if there may be others."""
-        if self.across or "workspace" not in self.parameters or "id" in values or "filters" in values:
+        if self.cross_workspace or "workspace" not in self.parameters or "id" in values or "filters" in values:
             return None
         workspace: str | None = values.get("workspace")
         return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
@@ -254,38 +254,39 @@ def operation(
     mutates: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
-    long: bool = False,
+    slow: bool = False,
     slow_if: SlowIf | None = None,
-    grows: bool = False,
-    listed: bool = True,
+    slow_when_large: bool = False,
+    visible: bool = True,
     recover: Recover | None = None,
     single_statement: bool | WritesIf = False,
-    stores: bool = False,
+    scan_secrets: bool = False,
     sizes: Sizes | None = None,
-    across: bool = False,
-    bounded: bool = False,
+    cross_workspace: bool = False,
+    has_budget: bool = False,
     writes_with: str | None = None,
     writes_if: WritesIf | None = None,
     translate: Translate | None = None,
     aliases: dict[str, str] | None = None,
     no_transaction: bool = False,
-    forwards: bool = False,
+    proxy: bool = False,
 ) -> Callable[[Body], Operation]:
     """Make the decorated function a tool of the same name.
 
-    `answers` declares what it answers: the fields of its answer, or a shape that several tools share.
-    `slow_if` tells from the arguments, as they were sent, that this call may take seconds; one that `grows` may take
-    long where the store is large: a server answers it beside its other work.
-    `single_statement` says, or tells from the arguments, that a read is one SQL statement, which is its own snapshot;
-    `writes_with` names the argument without which the tool only reads, `writes_if` tells it from all of them. One that
-    `stores` what callers write takes `allow_secrets`; without it the door refuses what looks like a credential, after
-    `sizes`, given the call and the decoded arguments, has refused texts above their limit. One that writes `across` may
-    change more than the workspace that it names. One that is not `listed` is for people on the command line, not for
-    agents. `aliases` are other spellings of arguments, which answer and are not shown. A `bounded` tool takes
-    `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`, into which it
-    fits its answer. `recover` finds the best next call after an error, given the call that failed; `translate` says an
-    error in the family's own codes. The body of a `storeless` tool gets the call instead of a transaction; one that
-    `forwards` only names the tool to call in its place, before any transaction.
+    `answers`: the fields of the answer, or a shape that several tools share.
+    `slow`: a call may take seconds; `slow_if` decides it from the arguments before decoding; `slow_when_large`: it may
+    take long in a large store. A server runs such calls beside its other work.
+    `visible`: agents can see and call it; False for commands of people.
+    `single_statement`: a read is one SQL statement, which is its own snapshot, or a function that decides it.
+    `writes_with`: the argument without which the tool only reads; `writes_if` decides it from all arguments.
+    `scan_secrets`: it stores text of callers, takes `allow_secrets`, and without that refuses suspected credentials.
+    `sizes`: refuses texts above their limit before that scan, given the call and the decoded arguments.
+    `cross_workspace`: it may write in other workspaces than the one that it names.
+    `has_budget`: it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`.
+    `aliases`: alternative names of arguments, which are accepted and not shown.
+    `recover`: returns the best next call after an error; `translate` converts an error to the codes of the family.
+    `no_transaction`: the body gets the call instead of a transaction.
+    `proxy`: the body only returns the tool to call instead, before any transaction.
     """
 
     def wrap(body: Body) -> Operation:
@@ -296,22 +297,22 @@ def operation(
             mutates=mutates,
             destructive=destructive,
             idempotent=idempotent,
-            long=long,
+            slow=slow,
             slow_if=slow_if,
-            grows=grows,
-            listed=listed,
+            slow_when_large=slow_when_large,
+            visible=visible,
             recover=recover,
             single_statement=single_statement,
-            stores=stores,
+            scan_secrets=scan_secrets,
             sizes=sizes,
-            across=across,
-            bounded=bounded,
+            cross_workspace=cross_workspace,
+            has_budget=has_budget,
             writes_with=writes_with,
             writes_if=writes_if,
             translate=translate,
             aliases=aliases,
             no_transaction=no_transaction,
-            forwards=forwards,
+            proxy=proxy,
         )
 
     return wrap

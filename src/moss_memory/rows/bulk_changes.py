@@ -6,7 +6,7 @@ from moss_memory.errors import MossError, backticked, invalid_request
 from moss_memory.registry.responses import flag, integer, text, texts
 
 from .list_filters import ListFilters, filters_from
-from .values import label, pluralize, tags_json
+from .names import normalize_label, pluralize, tags_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def new_labels(set_phase: str | None, set_role: str | None, set_tags: list[str] 
     changes: dict[str, Any] = {}
     for name, value in (("phase", set_phase), ("role", set_role)):
         if value is not None:
-            changes[name] = label(value, what=f"set_{name}")
+            changes[name] = normalize_label(value, what=f"set_{name}")
     if set_tags is not None:
         changes["tags_json"] = tags_json(set_tags, what="set_tags")
     return changes

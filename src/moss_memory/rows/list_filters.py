@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import invalid_request
 
-from .values import label, norm, normalize, prefix_range
+from .names import normalize_label, normalize_name, normalize_workspace, prefix_range
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,13 +82,13 @@ def filters_from(
     """Return the filters of a call; `labels` are columns compared for equality. `strict` refuses a blank one."""
     filters = ListFilters()
     if workspace is not None:
-        filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=norm(workspace))
+        filters.add("workspace", workspace, "workspace_norm = :f_workspace", f_workspace=normalize_workspace(workspace))
     if tag is not None and (trimmed := _trim("tag", tag, strict)):
         filters.add("tag", trimmed, tx.sql_json_contains("tags_json", "f_tag"), f_tag=trimmed)
     if name_prefix is not None and (strict or name_prefix.strip()):
         # A trailing space is part of the prefix: without it "my " would also match "myth".
         space = " " if name_prefix[-1:].isspace() and name_prefix.strip() else ""
-        low, high = prefix_range(normalize(name_prefix, what="name_prefix") + space)
+        low, high = prefix_range(normalize_name(name_prefix, what="name_prefix") + space)
         condition = "name_norm >= :f_prefix and name_norm < :f_prefix_end"
         filters.add("name_prefix", name_prefix, condition, f_prefix=low, f_prefix_end=high)
     for name, value in labels.items():
@@ -98,7 +98,7 @@ def filters_from(
 
 
 def _trim(name: str, value: str, strict: bool) -> str | None:
-    trimmed = label(value, what=name)
+    trimmed = normalize_label(value, what=name)
     if trimmed is None and strict:
         raise invalid_request(f"`{name}` is blank; give it a value or leave it out", path=name)
     return trimmed

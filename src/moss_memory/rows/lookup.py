@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
 
-from .values import DEFAULT_WORKSPACE, norm, normalize
+from .names import DEFAULT_WORKSPACE, normalize_name, normalize_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ class Address:
         self.workspace = workspace
         if name is not None:
             asked = DEFAULT_WORKSPACE if workspace is None else workspace
-            self.workspace_norm = normalize(asked, what=f"{at}workspace")
-            self.name_norm = normalize(name, what=f"{at}name")
+            self.workspace_norm = normalize_workspace(asked, what=f"{at}workspace")
+            self.name_norm = normalize_name(name, what=f"{at}name")
 
     def shown(self) -> str:
         """Return the address as text for a message, with a long id truncated."""
@@ -119,7 +119,10 @@ class AddressedRows:
         same = same_name(tx, self.table, address, also=also)
         near = nearest_names(tx, self.table, address, also=also)
         own = address.workspace_norm
-        shown = [one["name"] if norm(one["workspace"]) == own else f"{one['workspace']}/{one['name']}" for one in near]
+        shown = [
+            one["name"] if normalize_workspace(one["workspace"]) == own else f"{one['workspace']}/{one['name']}"
+            for one in near
+        ]
         refusal.details = {"elsewhere": same, "nearest": shown}
         if same:
             said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"

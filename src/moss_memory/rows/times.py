@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import re
+import time
 
 from moss_memory.errors import invalid_request
 
-_SHAPE = re.compile(
+_ISO_8601 = (
     r"(\d{4})-(\d\d)-(\d\d)"
-    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?",
-    re.ASCII,
+    r"(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(Z|z|[+-]\d\d(?::?\d\d)?)?)?"
 )
+"""Compiled at its first use, to keep the start fast."""
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
+
+
+def wall_clock_ms() -> int:
+    """Return milliseconds since the epoch by the wall clock."""
+    return time.time_ns() // 1_000_000
+
+
+def format_time(ms: int) -> str:
+    """Return a time as RFC 3339 in UTC, to the millisecond."""
+    moment = time.gmtime(ms // 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', moment)}.{ms % 1000:03d}Z"
 
 
 def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
     """Return microseconds since the epoch; a date is its first instant, or its last, a time without a zone is UTC."""
     import datetime as dt  # only few calls need it
 
-    found = _SHAPE.fullmatch(text.strip())
+    found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
     try:
         if found is None:
             raise ValueError
@@ -37,7 +49,7 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
 
 def exact_instant(text: str, *, what: str) -> str:
     """Return an instant as text with every digit of its fraction, to compare identities."""
-    found = _SHAPE.fullmatch(text.strip())
+    found = re.fullmatch(_ISO_8601, text.strip(), re.ASCII)
     rest = (found[7] or "")[6:].rstrip("0") if found else ""
     return f"{instant_us(text, what=what)}{f'.{rest}' if rest else ''}"
 

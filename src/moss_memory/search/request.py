@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import MOST_ROWS
+from moss_memory.rows.paging import MOST_ROWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

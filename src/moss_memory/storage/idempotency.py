@@ -14,7 +14,7 @@ import json
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import ARGUMENTS
 from moss_memory.registry.decode import check_json, check_text
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 
 from .queries import load_queries
 
@@ -50,7 +50,7 @@ class IdempotentCall:
     def __init__(self, key: str, tool: str, values: dict[str, Any], sent: dict[str, Any], *, is_new: bool) -> None:
         workspace = values.get("workspace")
         self._place = {
-            "workspace": "" if workspace is None else norm(workspace),
+            "workspace": "" if workspace is None else normalize_workspace(workspace),
             "tool": tool,
             "key": key if is_new else _hash_key(key),
         }

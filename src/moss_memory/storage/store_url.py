@@ -6,7 +6,7 @@ import os
 
 from moss_memory.config import default_config
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.rows.values import has_control
+from moss_memory.rows.names import has_control
 from moss_memory.storage.files.sandbox import refuse_foreign
 from moss_memory.storage.postgres.url import has_password, is_url, is_well_formed, without_password
 

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError
 from moss_memory.registry.decode import check_json, check_text
-from moss_memory.rows.values import normalize
+from moss_memory.rows.names import normalize_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def norm(name: str, *, optional: bool = False) -> Column:
     """Return a column with a normalized name."""
 
     def check(value: Any, key: str) -> Any:
-        if normalize(_text(value, key), what=key) != value:
+        if normalize_name(_text(value, key), what=key) != value:
             raise InvalidRow(f"{key} is not in the form in which names are compared")
         return value
 

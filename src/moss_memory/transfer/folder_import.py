@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.rows.values import DEFAULT_WORKSPACE
+from moss_memory.rows.names import DEFAULT_WORKSPACE
 from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.tools.capsule.import_lines import (
     MOST_ERRORS,

@@ -49,8 +49,8 @@ _RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": tex
 
 
 @operation(
-    long=True,
-    listed=False,
+    slow=True,
+    visible=False,
     answers={
         "folder": file_path("the folder"),
         "counts": object_of(Shape("ExportedCounts", _COUNTS), "how much of each is in it", shown="opened"),
@@ -97,8 +97,8 @@ SALVAGED = export_folder.answers.with_fields(
 @operation(
     mutates=True,
     destructive=True,
-    long=True,
-    listed=False,
+    slow=True,
+    visible=False,
     answers={
         "folder": file_path("the folder"),
         "imported": object_of(Shape("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),

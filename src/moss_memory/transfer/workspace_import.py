@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import NAME_MAX_CHARS, normalize
+from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_workspace
 
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
@@ -76,7 +76,7 @@ class Workspaces:
             raw = None
             if workspace in present and mode == "rename":
                 raw = self._free_name(tx, _raw(workspace, tables))
-                move.workspace = normalize(raw, what="workspace")
+                move.workspace = normalize_name(raw, what="workspace")
                 renamed.append((_raw(workspace, tables), raw))
             move.ids = task.new_ids(tx, tables)
             _insert(tx, tables, move, raw)
@@ -91,7 +91,7 @@ class Workspaces:
             number += 1
             suffix = f"-{number}"
             other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            norm = normalize(other, what="workspace")
+            norm = normalize_workspace(other)
             if norm not in self._by_workspace and not any(table.holds(tx, norm) for table in TABLES.values()):
                 return other
 

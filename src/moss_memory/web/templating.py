@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
-from moss_memory.rows.values import format_time
+from moss_memory.rows.times import format_time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

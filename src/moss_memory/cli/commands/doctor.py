@@ -9,7 +9,7 @@ from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.config import default_config, load_config, resolve_home
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
-from moss_memory.rows.values import pluralize
+from moss_memory.rows.names import pluralize
 from moss_memory.version import __version__
 
 from .doctor_home import check_files, check_place
@@ -147,7 +147,8 @@ def _open_engine(report: Report, config: Config) -> Engine | None:
 
 def _check_store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
     """Check the database: it opens, is intact, and agrees with its search index."""
-    from moss_memory.rows.values import new_id, wall_clock_ms
+    from moss_memory.rows.ids import new_id
+    from moss_memory.rows.times import wall_clock_ms
     from moss_memory.storage.engine import CallContext
 
     call = CallContext(

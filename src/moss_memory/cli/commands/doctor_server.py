@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import pluralize
+from moss_memory.rows.names import pluralize
 
 from .doctor_home import size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.cli.render.output import show
 from moss_memory.errors import MossError
 from moss_memory.mcp.fence import Fence, origin, quoted
-from moss_memory.rows.values import norm, pluralize
+from moss_memory.rows.names import normalize_workspace, pluralize
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -64,10 +64,10 @@ def _repository_workspace(store: Store) -> str:
     from .git_work_tree import repository_name
 
     try:
-        name = norm(repository_name())
+        name = normalize_workspace(repository_name())
     except MossError:
         return ""  # no repository, or a folder name that no workspace can have
-    return next((one for one, _ in _workspaces(store, _MAX_WORKSPACES) if norm(one) == name), "")
+    return next((one for one, _ in _workspaces(store, _MAX_WORKSPACES) if normalize_workspace(one) == name), "")
 
 
 def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:

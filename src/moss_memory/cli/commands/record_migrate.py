@@ -7,7 +7,7 @@ import os
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import progress_for, warn
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.rows.values import normalize
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 from moss_memory.storage.files.sandbox import real_path
 from moss_memory.store import Store
@@ -43,7 +43,7 @@ def migrate_folder(
     _refuse_other_folders(folder)
     _refuse_links_outside(folder)
     if workspace is not None:
-        normalize(workspace, what="workspace")
+        normalize_workspace(workspace)
     workspace = workspace or config.workspace or None
     for warning in _skipped_files(folder):
         warn(warning)

@@ -6,7 +6,7 @@ from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrap_te
 from moss_memory.cli.render.columns import share_width
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.responses import LONG, Column
-from moss_memory.rows.values import pluralize
+from moss_memory.rows.names import pluralize
 from moss_memory.store import Store
 
 from .command_request import load_settings

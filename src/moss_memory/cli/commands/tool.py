@@ -111,7 +111,7 @@ def perform(
     only_tried = "yes" in command.options and "dry_run" not in request.arguments
     if request.ambiguous_addresses and not operation.writes(request.arguments):
         _resolve_names(store, operation, request)
-    progress = progress_for(operation.name.partition("_")[2]) if operation.long else None
+    progress = progress_for(operation.name.partition("_")[2]) if operation.slow else None
     cancelled = interruptions.ask if interruptions is not None and interruptions.deferred else None
     try:
         result = store.call(operation.name, request.arguments, cancelled=cancelled, progress=progress)

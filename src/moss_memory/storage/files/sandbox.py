@@ -10,7 +10,7 @@ import stat
 import time
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.rows.values import has_control
+from moss_memory.rows.names import has_control
 
 from .private_files import make_private_folder
 

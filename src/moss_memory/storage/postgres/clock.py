@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import wall_clock_ms
+from moss_memory.rows.times import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import psycopg
 from psycopg.sql import quote
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 from .clock import CLOCK, clock_offset_ms, is_wall_clock
@@ -151,7 +151,7 @@ class PostgresEngine:
 
     def _try_lock(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
         """Begin a transaction and acquire the write lock in one message."""
-        place = "null" if workspace is None else quote(norm(workspace), connection)
+        place = "null" if workspace is None else quote(normalize_workspace(workspace), connection)
         cursor = connection.execute(
             f"begin; select version, change, {CLOCK} from enter_write({place}, {int(wait_s * 1000) or 1})"
         )

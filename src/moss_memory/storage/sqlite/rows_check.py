@@ -7,7 +7,7 @@ import time
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import normalize
+from moss_memory.rows.names import normalize_name
 from moss_memory.storage import consistency
 
 from .dump import TABLES
@@ -208,7 +208,7 @@ def _names(connection: apsw.Connection) -> Iterator[Fault]:
 def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) -> str:
     for column, raw, norm in (("workspace_norm", workspace, workspace_norm), ("name_norm", name, name_norm)):
         try:
-            if (raw is None) != (norm is None) or (raw is not None and normalize(raw, what="name") != norm):
+            if (raw is None) != (norm is None) or (raw is not None and normalize_name(raw) != norm):
                 return column
         except (MossError, TypeError, AttributeError):
             return column

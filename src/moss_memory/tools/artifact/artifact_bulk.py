@@ -66,7 +66,7 @@ def artifact_bulk_delete(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     destructive=True,
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), **DRY_RUN},
@@ -105,10 +105,10 @@ def artifact_bulk_update(
 
 @operation(
     mutates=True,
-    across=True,
+    cross_workspace=True,
     destructive=True,
-    long=True,
-    listed=False,
+    slow=True,
+    visible=False,
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --type artifact --older-than 7d",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.rows.lookup import AddressedRows
-from moss_memory.rows.values import norm, normalize
+from moss_memory.rows.names import normalize_name, normalize_workspace
 from moss_memory.rows.versions import Versioned
 from moss_memory.storage.queries import load_queries
 
@@ -75,7 +75,7 @@ def shown_values(values: Sequence[Any]) -> dict[str, Any]:
 
 def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | None:
     """Return data, time to live and times of a named artifact by one statement, or None."""
-    address = {"workspace": norm(workspace), "name": normalize(name, what="name"), "now": tx.now}
+    address = {"workspace": normalize_workspace(workspace), "name": normalize_name(name), "now": tx.now}
     row = tx.row(sql["kept"], address)
     if row is None:
         return None

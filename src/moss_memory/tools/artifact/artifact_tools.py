@@ -40,8 +40,9 @@ from moss_memory.registry.responses import (
 )
 from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
 from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
+from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, label, norm, normalize, tags_json
 from moss_memory.rows.versions import PAST, is_now, other_version, time_asked
 
 from .artifact_responses import ARTIFACT, ITEM, KEY
@@ -131,7 +132,7 @@ SWEEP_ROWS = 100
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
     answers=STORED.with_fields(
         {
@@ -170,14 +171,14 @@ def artifact_store(
         refuse_invalid(tx.config.home, normalize_kind(kind), data, text, required=validate)
     row = {
         "workspace_raw": workspace,
-        "workspace_norm": norm(workspace),
+        "workspace_norm": normalize_workspace(workspace),
         "name_raw": name,
-        "name_norm": None if name is None else normalize(name, what="name"),
+        "name_norm": None if name is None else normalize_name(name),
         "kind": normalize_kind(kind),
         **_content(data, text),
-        "run_id": label(run_id, what="run_id"),
-        "phase": label(phase, what="phase"),
-        "role": label(role, what="role"),
+        "run_id": normalize_label(run_id, what="run_id"),
+        "phase": normalize_label(phase, what="phase"),
+        "role": normalize_label(role, what="role"),
         "tags_json": tags_json(tags),
         **lifetime(tx, ttl_seconds),
     }
@@ -274,7 +275,7 @@ def artifact_fetch(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     writes_with="store_as",
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
@@ -381,7 +382,7 @@ def artifact_touch(
 
 def normalize_kind(raw: str) -> str:
     """Return a kind without whitespace around it; refuse a blank one."""
-    kind = label(raw, what="kind")
+    kind = normalize_label(raw, what="kind")
     if kind is None:
         raise invalid_request("`kind` is blank; name the type of the data", path="kind")
     return kind

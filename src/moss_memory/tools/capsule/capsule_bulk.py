@@ -16,7 +16,7 @@ from moss_memory.rows.bulk_changes import (
     new_labels,
     required_filters,
 )
-from moss_memory.rows.values import pluralize
+from moss_memory.rows.names import pluralize
 
 from .capsule_rows import versioned
 
@@ -58,7 +58,7 @@ def capsule_bulk_delete(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-update --run-id r7 --set-phase archived",

@@ -76,7 +76,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=lambda call, values: check_size(call, values["content"]),
     answers={
         "id": text("ULID"),
@@ -120,7 +120,7 @@ def capsule_append(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     writes_with="store_as",
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),

@@ -44,7 +44,7 @@ _PROBLEM = Shape(
 
 
 @operation(
-    long=True,
+    slow=True,
     destructive=True,
     answers={
         "path": file_path("the file"),
@@ -86,7 +86,7 @@ def capsule_export(
 
 @operation(
     mutates=True,
-    long=True,
+    slow=True,
     answers={
         "imported": integer("capsules that came in"),
         "skipped": integer("records that did not"),
@@ -123,9 +123,9 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
 
 @operation(
     mutates=True,
-    across=True,
+    cross_workspace=True,
     destructive=True,
-    long=True,
+    slow=True,
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --older-than 7d",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.rows.list_filters import ListFilters
-    from moss_memory.rows.values import Page
+    from moss_memory.rows.paging import Page
     from moss_memory.storage.engine import ReadTransaction
 
 

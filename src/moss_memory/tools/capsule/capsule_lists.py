@@ -30,7 +30,8 @@ from moss_memory.registry.responses import (
 )
 from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
 from moss_memory.rows.lookup import Address
-from moss_memory.rows.values import DEFAULT_WORKSPACE, Page, norm
+from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_workspace
+from moss_memory.rows.paging import Page
 
 from .capsule_responses import CAPSULE, ID, NAME, SUMMARY, WORKSPACE
 from .capsule_responses import DELETED as DELETED_COLUMN
@@ -103,12 +104,12 @@ def capsule_latest(
         from moss_memory.rows.suggestions import newest_elsewhere  # only needed for an empty workspace
 
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
-        return {"item": None, "elsewhere": newest_elsewhere(tx, filters, norm(workspace))}
+        return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
     capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, grows=True, answers=LISTING, example="moss list --workspace shop --limit 20")
+@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss list --workspace shop --limit 20")
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -125,7 +126,7 @@ def capsule_list(
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, grows=True, answers=LISTING, example="moss inventory --tag auth")
+@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss inventory --tag auth")
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -149,7 +150,7 @@ def capsule_inventory(
 @operation(
     idempotent=True,
     slow_if=is_semantic("keyword"),
-    grows=True,
+    slow_when_large=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
 )
@@ -176,7 +177,7 @@ def capsule_search(
 
     filters = filters_from(tx, tag=tag, run_id=run_id, phase=phase, role=role)
     page = Page(limit, offset, maximum=100)
-    workspace_norm = None if workspace is None else norm(workspace)
+    workspace_norm = None if workspace is None else normalize_workspace(workspace)
     return search_capsules(
         tx, query, filters, page, mode=search_mode, workspace_norm=workspace_norm, include_deleted=include_deleted
     )

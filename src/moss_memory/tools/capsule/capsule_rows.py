@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.rows.lookup import AddressedRows
-from moss_memory.rows.values import estimate_tokens
+from moss_memory.rows.names import estimate_tokens
 from moss_memory.rows.versions import Versioned
 from moss_memory.storage.queries import load_queries
 

@@ -24,8 +24,8 @@ from moss_memory.registry.arguments import (
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.values import DEFAULT_WORKSPACE, label, norm, normalize, tags_json
 from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time_asked
 
 from . import sections as markdown
@@ -99,7 +99,7 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,
@@ -131,15 +131,15 @@ def capsule_store(
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
     row = {
         "workspace_raw": workspace,
-        "workspace_norm": norm(workspace),
+        "workspace_norm": normalize_workspace(workspace),
         "name_raw": name,
-        "name_norm": None if name is None else normalize(name, what="name"),
+        "name_norm": None if name is None else normalize_name(name),
         "title": _check_title(title) or name,
         "tags_json": tags_json(tags),
-        "source": label(source, what="source"),
-        "run_id": label(run_id, what="run_id"),
-        "phase": label(phase, what="phase"),
-        "role": label(role, what="role"),
+        "source": normalize_label(source, what="source"),
+        "run_id": normalize_label(run_id, what="run_id"),
+        "phase": normalize_label(phase, what="phase"),
+        "role": normalize_label(role, what="role"),
         **_check_capsule_text(tx, capsule_text, allow_thin=allow_thin),
         "deleted_at": None,
     }
@@ -238,7 +238,7 @@ def capsule_fetch_many(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED,
@@ -266,7 +266,9 @@ def capsule_update(
     """
     address = Address(id, workspace, name)
     labels = {"source": source, "run_id": run_id, "phase": phase, "role": role}
-    changes: dict[str, Any] = {key: label(value, what=key) for key, value in labels.items() if value is not None}
+    changes: dict[str, Any] = {
+        key: normalize_label(value, what=key) for key, value in labels.items() if value is not None
+    }
     if title is not None:
         changes["title"] = _check_title(title)
     if tags is not None:

@@ -6,7 +6,15 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.decode import check_text
-from moss_memory.rows.values import NAME_MAX_CHARS, estimate_tokens, label, normalize, pluralize, tags_json
+from moss_memory.rows.names import (
+    NAME_MAX_CHARS,
+    estimate_tokens,
+    normalize_label,
+    normalize_name,
+    normalize_workspace,
+    pluralize,
+    tags_json,
+)
 
 from .capsule_rows import versioned
 
@@ -178,7 +186,7 @@ class Importer:
             number += 1
             suffix = f"-{number}"
             row["name_raw"] = base.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
-            row["name_norm"] = normalize(row["name_raw"], what="name")
+            row["name_norm"] = normalize_name(row["name_raw"])
             name_taken = self._name_owner(row) is not None
         self._insert(row)
 
@@ -210,15 +218,15 @@ def row_of(record: Any) -> dict[str, Any]:
     return {
         "id": _id(record),
         "workspace_raw": workspace,
-        "workspace_norm": normalize(workspace or "", what="workspace_raw"),
+        "workspace_norm": normalize_workspace(workspace or "", what="workspace_raw"),
         "name_raw": name,
-        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        "name_norm": None if name is None else normalize_name(name, what="name_raw"),
         "capsule_text": text,
         "capsule_chars": len(text),
         "tokens_estimate": estimate_tokens(text),
         "tags_json": _tags(record),
         "title": _text(record, "title"),
-        **{field: label(_text(record, field), what=field) for field in _LABELS},
+        **{field: normalize_label(_text(record, field), what=field) for field in _LABELS},
         "created_at": _time(record, "created_at"),
         "updated_at": _time(record, "updated_at"),
         "deleted_at": _time(record, "deleted_at"),

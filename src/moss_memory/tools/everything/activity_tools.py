@@ -6,7 +6,8 @@ from moss_memory.registry.arguments import Limit, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
 from moss_memory.registry.tool_groups import TOOL_GROUPS
-from moss_memory.rows.values import Page, normalize
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.paging import Page
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ _CHANGE = Shape(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
@@ -70,7 +71,7 @@ _CHANGE = Shape(
 )
 def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, days: Period = 63) -> dict[str, Any]:
     """Count what there is of each family and what changed on each of the last days, at most 366."""
-    where = None if workspace is None else normalize(workspace, what="workspace")
+    where = None if workspace is None else normalize_workspace(workspace)
     enabled = [name for name in _FAMILIES if name not in tx.config.disabled_types]
     first_day = tx.now_ms // _DAY_MS - min(days, _DAYS_MAX) + 1
     answer: dict[str, Any] = {
@@ -84,7 +85,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "seq": integer("the number of the last change, 0 when there was none"),
         "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),

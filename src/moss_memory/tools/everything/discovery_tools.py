@@ -82,7 +82,7 @@ def _check_name(name: str, known: list[str], at: int) -> str:
 @operation(
     mutates=True,
     destructive=True,
-    forwards=True,
+    proxy=True,
     answers=Shape("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
 )

@@ -67,7 +67,7 @@ _REMOVED = Shape(
 
 @operation(
     mutates=True,
-    across=True,
+    cross_workspace=True,
     destructive=True,
     writes_if=is_real,
     answers={

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def quotes_of(
     quoted = _QuoteMatcher(erasure.texts, _MAX_CHARS if in_part else None)
     found = dict.fromkeys(_addresses(tx, named))
     for source in _SOURCES:
-        for number, address, texts in quoted.rows(tx, source, norm(workspace)):
+        for number, address, texts in quoted.rows(tx, source, normalize_workspace(workspace)):
             place = source.table, number
             if place not in erasure.places and quoted.is_in(rewritten.get(place, texts)):
                 found[address] = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Limit
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, integer, list_of, moment_ms, text, texts
-from moss_memory.rows.values import Page
+from moss_memory.rows.paging import Page
 
 from .workspace_tools import spelled, sql
 
@@ -47,7 +47,7 @@ RECENT = Shape(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     answers={
         "workspaces": list_of(RECENT, "the workspaces, most recently changed first", shown="answer"),
         "total": integer("how many were found"),

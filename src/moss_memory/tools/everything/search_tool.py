@@ -22,7 +22,8 @@ from moss_memory.registry.responses import (
     texts,
 )
 from moss_memory.registry.tool_groups import SEARCH_SOURCES, module
-from moss_memory.rows.values import Page, label, normalize
+from moss_memory.rows.names import normalize_label, normalize_workspace
+from moss_memory.rows.paging import Page
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ _HIT = Shape(
 @operation(
     idempotent=True,
     slow_if=is_semantic("both"),
-    grows=True,
+    slow_when_large=True,
     answers={
         "items": list_of(_HIT, "what was found, best match first", shown="answer"),
         "pagination": PAGINATION,
@@ -111,13 +112,13 @@ def moss_search(
     from moss_memory.search.strategy import search
 
     page = Page(limit, offset, maximum=100)
-    run = label(run_id, what="run_id")
+    run = normalize_label(run_id, what="run_id")
     sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
     request = SearchRequest(
         parse(query),
         mode=search_mode,
         sources=sources,
-        workspace_norm=None if workspace is None else normalize(workspace, what="workspace"),
+        workspace_norm=None if workspace is None else normalize_workspace(workspace),
         conditions=[] if run is None else ["run_id = :f_run_id"],
         parameters={} if run is None else {"f_run_id": run},
         limit=page.limit,

@@ -20,8 +20,9 @@ from moss_memory.registry.responses import (
 )
 from moss_memory.registry.tool_groups import module
 from moss_memory.rows.lookup import Address
+from moss_memory.rows.names import normalize_name, normalize_workspace
+from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import refuse_taken_name
-from moss_memory.rows.values import Page, normalize
 from moss_memory.rows.versions import refuse_another_version
 from moss_memory.secrets.scanner import told
 
@@ -150,13 +151,13 @@ def moss_revert(
 
 @operation(
     mutates=True,
-    across=True,
+    cross_workspace=True,
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),
         "fetch_key": fetch_key_of("capsule", "artifact", name="RenamedKey"),
     },
-    stores=True,
+    scan_secrets=True,
     example="moss rename shop/auth --new-name sign-in",
 )
 def moss_rename(
@@ -191,9 +192,9 @@ def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:
         raise invalid_request("`new_name` or `new_workspace` is needed", path="new_name")
     names: dict[str, str] = {}
     if name is not None:
-        names |= {"name_raw": name, "name_norm": normalize(name, what="new_name")}
+        names |= {"name_raw": name, "name_norm": normalize_name(name, what="new_name")}
     if workspace is not None:
-        names |= {"workspace_raw": workspace, "workspace_norm": normalize(workspace, what="new_workspace")}
+        names |= {"workspace_raw": workspace, "workspace_norm": normalize_workspace(workspace, what="new_workspace")}
     return names
 
 

@@ -7,7 +7,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, flag, integer, object_of, text
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
 from moss_memory.rows.list_filters import filters_from
-from moss_memory.rows.values import normalize
+from moss_memory.rows.names import normalize_name, normalize_workspace
 from moss_memory.storage.queries import load_queries
 from moss_memory.transfer.families import artifacts as artifact
 from moss_memory.transfer.families import capsules as capsule
@@ -54,8 +54,8 @@ _RESTORABLE = ("capsules", "artifacts")
 
 @operation(
     mutates=True,
-    stores=True,
-    listed=False,
+    scan_secrets=True,
+    visible=False,
     writes_if=is_real,
     answers={
         "workspace": text("its name from now on"),
@@ -75,7 +75,7 @@ def moss_workspace_rename(
     Ids stay, except those of records, which follow from content and workspace. A name that another workspace has, or
     that deleted capsules or artifacts still have, is `CONFLICT`.
     """
-    was, to = normalize(name, what="name"), normalize(new_name, what="new_name")
+    was, to = normalize_name(name), normalize_name(new_name, what="new_name")
     held = _count_or_refuse(tx, name, was)
     old = spelled(tx, was)
     if to != was:
@@ -83,7 +83,7 @@ def moss_workspace_rename(
     answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
     verb = "Would rename" if dry_run else "Renamed"
     answer["message"] = f"{verb} workspace {old!r} to {new_name!r}, with {_describe(held) or 'nothing in it'}"
-    if tx.config.workspace and normalize(tx.config.workspace, what="workspace") == was != to:
+    if tx.config.workspace and normalize_workspace(tx.config.workspace) == was != to:
         answer["warning"] = f"the settings still say that {tx.config.workspace!r} is the default workspace"
     if not dry_run:
         _rename(tx, was, to, new_name)
@@ -98,7 +98,7 @@ def _is_not_dry_run(values: dict[str, Any]) -> bool:
 @operation(
     mutates=True,
     destructive=True,
-    listed=False,
+    visible=False,
     writes_if=_is_not_dry_run,
     answers={
         "workspace": text("its name"),
@@ -116,7 +116,7 @@ def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryR
     Capsules and artifacts are deleted as one by one, and `capsule_restore` and `artifact_restore` bring them back with
     their versions. Notes, traces, graphs, plans, tasks and records are gone for good.
     """
-    workspace = normalize(name, what="name")
+    workspace = normalize_name(name)
     held = _count_or_refuse(tx, name, workspace)
     answer: dict[str, Any] = {"workspace": spelled(tx, workspace), "holds": held, "dry_run": dry_run}
     back = _describe({key: held[key] for key in _RESTORABLE})
@@ -182,7 +182,7 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
     inside = filters_from(tx, workspace=was)
     change_all(tx, capsule.versioned, inside, names, dry_run=False, as_versions=True)
     change_all(tx, artifact.versioned, inside, names, dry_run=False)
-    for table in (*(room.TABLE for room in _NAMED), *_TABLES):
+    for table in (*(family.TABLE for family in _NAMED), *_TABLES):
         table.rename(tx, was, to=to, spelled=name)
     record.name_again(tx, to)
     if to != was:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Limit, Offset
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, Column, Shape, integer, list_of, moment, text
-from moss_memory.rows.values import Page
+from moss_memory.rows.paging import Page
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False

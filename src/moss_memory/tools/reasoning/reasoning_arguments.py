@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import invalid_request
-from moss_memory.rows.values import NAME_MAX_CHARS, has_control
+from moss_memory.rows.names import NAME_MAX_CHARS, has_control
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import ERASED, HardDelete
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, TRACE, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, log_view
 from moss_memory.tools.reasoning.graph.node_versions import current_versions, node, write
@@ -31,7 +31,7 @@ def erase_entry(
     """Return the erasure of a note or trace entry; its seq and time remain and its text becomes `[erased]`."""
     if seq is None:
         raise invalid_request(f"`seq` is needed: the number of the {type} entry", path="seq")
-    key = {"workspace": norm(workspace), "seq": seq}
+    key = {"workspace": normalize_workspace(workspace), "seq": seq}
     branch_row = None if branch is None else find_branch(tx, workspace, branch)
     writer, found, source = tx.row(sql["entry_by_seq"], key) or (None, "", None)
     exists = writer is not None and _matches_document(found, type, doc)
@@ -110,14 +110,18 @@ def entry_and_copies(tx: ReadTransaction, workspace: str, branch_id: int, seq: i
     origin, first = f"{_MERGED}{branch_id}:{seq}", seq
     if source is not None and source.startswith(_MERGED):
         origin, first = source, origin_of(source)
-    copies = tx.stream(sql["all_copies_of"], {"workspace": norm(workspace), "origin": origin})
+    copies = tx.stream(sql["all_copies_of"], {"workspace": normalize_workspace(workspace), "origin": origin})
     return sorted({seq, first, *(copy for (copy,) in copies)})
 
 
 def copies_of_entries(tx: ReadTransaction, workspace: str, branch_id: int, seqs: list[int]) -> list[int]:
     """Return the seqs of the copies that merges made of entries of a branch."""
     wanted = {f"{_MERGED}{branch_id}:{seq}" for seq in seqs}
-    key = {"workspace": norm(workspace), "first": f"{_MERGED}{branch_id}:", "after": f"{_MERGED}{branch_id};"}
+    key = {
+        "workspace": normalize_workspace(workspace),
+        "first": f"{_MERGED}{branch_id}:",
+        "after": f"{_MERGED}{branch_id};",
+    }
     return [seq for seq, origin in tx.stream(sql["copies_from_branch"], key) if origin in wanted]
 
 
@@ -146,14 +150,14 @@ def blank_events(tx: Transaction, event_ids: list[str]) -> None:
 
 def versions_of_key(tx: ReadTransaction, workspace: str, key: str) -> list[tuple[int, str | None]]:
     """Return the seq and title of each version of a node, on all branches and in all documents."""
-    found = tx.stream(sql["versions_of_key"], {"workspace": norm(workspace), "key": key})
+    found = tx.stream(sql["versions_of_key"], {"workspace": normalize_workspace(workspace), "key": key})
     return [(seq, title) for seq, title in found]
 
 
 def erase_copies_of_nodes(tx: Transaction, workspace: str, keys: list[str]) -> None:
     """Overwrite the titles of nodes in other graphs and earlier versions."""
     for key in keys:
-        parameters = {"workspace": norm(workspace), "key": key}
+        parameters = {"workspace": normalize_workspace(workspace), "key": key}
         for branch_id, doc in list(tx.stream(sql["graphs_that_show"], {**parameters, "title": ERASED})):
             document = DocumentRef(workspace, branch_by_id(tx, branch_id), doc)
             now = current_versions(tx, graph_view(tx, branch_id, doc), doc, [key])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.arguments import Days, Workspace
 from moss_memory.registry.operation import operation
 from moss_memory.rows.bulk_changes import IDS_SHOWN, PURGED, DryRun, deleted_before, is_real
-from moss_memory.rows.values import norm, pluralize
+from moss_memory.rows.names import normalize_workspace, pluralize
 from moss_memory.tools.reasoning.branches.document_refs import derived_branches, root_branch
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import EDGE_SEPARATOR, current_versions
@@ -25,8 +25,8 @@ _NO_LIMIT_MS = 2**62
 @operation(
     mutates=True,
     destructive=True,
-    long=True,
-    listed=False,
+    slow=True,
+    visible=False,
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --type reasoning --older-than 7d",
@@ -45,7 +45,7 @@ def branchmind_purge(
     """
     before = deleted_before(tx, older_than_days)
     scope = {
-        "workspace": None if workspace is None else norm(workspace),
+        "workspace": None if workspace is None else normalize_workspace(workspace),
         "before_ms": _NO_LIMIT_MS if before is None else before * 1000 + 999,
     }
     if dry_run:

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import HardDelete
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 
 from .capabilities import registry_of
 from .submission import add_events, recompute_snapshot, sql
@@ -21,7 +21,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
     if id is None:
         raise invalid_request("`id` is needed: the `payload_id` of the record", path="id")
     record_row, entity_row, own = tx.row(sql["record_by_payload"], {"payload_id": id}) or (None, None, "")
-    if record_row is None or (workspace is not None and own != norm(workspace)):
+    if record_row is None or (workspace is not None and own != normalize_workspace(workspace)):
         raise MossError(
             "NOT_FOUND",
             f"there is no record {id[:100]!r}",

@@ -6,8 +6,8 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
-from moss_memory.rows.times import format_instant
-from moss_memory.rows.values import format_time, norm
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_instant, format_time
 
 from .capabilities import registry_of
 from .entity_ids import property_value
@@ -215,7 +215,7 @@ def where(
     conditions, values = [], {}
     if workspace is not None:
         conditions.append(f"{table}workspace_norm = :workspace")
-        values["workspace"] = norm(workspace)
+        values["workspace"] = normalize_workspace(workspace)
     for column, value in equals:
         if value is not None:
             conditions.append(f"{table}{column} = :{column}")

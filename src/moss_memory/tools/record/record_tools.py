@@ -7,8 +7,8 @@ from moss_memory.registry.arguments import SearchMode, Workspace
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import BAD_FILE, BOUNDED_PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
+from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label
 from moss_memory.rows.times import instant_us
-from moss_memory.rows.values import DEFAULT_WORKSPACE, label
 
 from .capabilities import registry_of
 from .record_queries import (
@@ -112,7 +112,7 @@ def _translate(error: MossError, storage_code: str) -> MossError:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     translate=as_write_error,
     answers={
         "payload_id": text("id of the record"),
@@ -138,7 +138,7 @@ def submit_payload(
     capability = registry_of(tx.config.home).find(capability_id)
     capability.check(body)
     submission = Submission(tx, capability, body, provenance or {}, workspace)
-    request = label(client_request_id, what="client_request_id")
+    request = normalize_label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
     if again is not None:
         tx.skip_event()
@@ -153,7 +153,7 @@ def _is_semantic_search(arguments: Any) -> bool:
 @operation(
     idempotent=True,
     slow_if=_is_semantic_search,
-    grows=True,
+    slow_when_large=True,
     translate=as_read_error,
     answers={
         "records": list_of(RECORD, "the records, best match or newest first", shown="answer"),
@@ -260,7 +260,7 @@ def list_timeline_events(
 
 @operation(
     idempotent=True,
-    listed=False,
+    visible=False,
     translate=as_read_error,
     answers={
         "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),

@@ -6,8 +6,8 @@ import os
 import time
 
 from moss_memory.errors import MossError
+from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_workspace
 from moss_memory.rows.times import format_instant, instant_us
-from moss_memory.rows.values import DEFAULT_WORKSPACE, normalize
 from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
 
@@ -145,7 +145,7 @@ def _check_provenance(capability: Capability, body: dict[str, Any], provenance: 
 def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
     """Submit one record, unless it is a dry run; return True if it is new."""
     content = record.content_id()
-    norm = normalize(workspace or DEFAULT_WORKSPACE, what="workspace")
+    norm = normalize_workspace(workspace or DEFAULT_WORKSPACE)
     known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
         return not known

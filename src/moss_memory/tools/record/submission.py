@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import invalid_request
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import instant_us
-from moss_memory.rows.values import norm
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
 
@@ -77,7 +77,7 @@ class Submission:
                 f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance"
             )
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
-        self.key = {"workspace": norm(workspace)}
+        self.key = {"workspace": normalize_workspace(workspace)}
         observed = provenance.get("extracted_at")
         self._given_us = None if observed is None else instant_us(observed, what="provenance.extracted_at")
 

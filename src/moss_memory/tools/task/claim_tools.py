@@ -6,7 +6,8 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, list_of, moment_ms, text
-from moss_memory.rows.values import Page, label, norm
+from moss_memory.rows.names import normalize_label, normalize_workspace
+from moss_memory.rows.paging import Page
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.task.model.leases import WHOLE_TASK, Claim, claims_on, write_claim
 from moss_memory.tools.task.model.task_rows import find_step, sql
@@ -50,7 +51,7 @@ class Ready(NamedRow):
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"tasks": list_of(READY, "what can be started, best first", shown="answer"), "pagination": PAGINATION},
     example="moss task ready -w shop",
 )
@@ -85,7 +86,7 @@ def tasks_ready(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={
         **CHANGED,
         "step": STEP_NAMED.or_absent(),
@@ -109,7 +110,7 @@ def tasks_claim(
 
     It is yours until the lease runs out; claiming again and `tasks_note` with `agent` renew it, `release` ends it.
     """
-    who = label(agent, what="agent")
+    who = normalize_label(agent, what="agent")
     if who is None:
         raise invalid_request("`agent` is blank; say who works on it", path="agent")
     if lease_s > LEASE_MAX_S:
@@ -130,7 +131,7 @@ def tasks_claim(
 
 def _conditions(tx: ReadTransaction, workspace: str, parent: str | None, tag: str | None) -> tuple[str, dict[str, Any]]:
     tx.begin()
-    values: dict[str, Any] = {"workspace": norm(workspace), "now_ms": tx.now_ms}
+    values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms}
     conditions = ""
     if parent is not None:
         conditions += " and t.parent_id = :parent"
@@ -151,7 +152,7 @@ def _render_ready(task: Ready) -> dict[str, Any]:
 def _first_ready(tx: ReadTransaction, workspace: str) -> str:
     first = f"{sql['ready']} {sql['in_order']} limit 1"
     tx.begin()
-    found: str | None = tx.value(first, {"workspace": norm(workspace), "now_ms": tx.now_ms})
+    found: str | None = tx.value(first, {"workspace": normalize_workspace(workspace), "now_ms": tx.now_ms})
     if found is None:
         raise MossError(
             "NOT_FOUND",
@@ -164,7 +165,7 @@ def _first_ready(tx: ReadTransaction, workspace: str) -> str:
 def _find_claim(tx: ReadTransaction, workspace: str, agent: str) -> tuple[str, str | None]:
     """Return the task and step of the only claim of an agent."""
     tx.begin()
-    values = {"workspace": norm(workspace), "agent": agent, "now_ms": tx.now_ms}
+    values = {"workspace": normalize_workspace(workspace), "agent": agent, "now_ms": tx.now_ms}
     held = [(task_id, step_id, path) for task_id, step_id, path in tx.rows(sql["claims_of_agent"], values)]
     if not held:
         raise MossError("NOT_FOUND", f"{agent[:100]!r} has claimed nothing in workspace {workspace!r}")

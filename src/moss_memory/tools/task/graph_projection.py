@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import BranchRow, DocumentRef
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.graph.node_versions import (
@@ -111,7 +111,9 @@ def remove_task(tx: Transaction, workspace: str, task: Task) -> None:
 
 def _find_referrers(tx: Transaction, workspace: str, task: Task) -> list[Task]:
     """Return the plan of a task and its dependents, whose graphs contain its node."""
-    ids = [other for (other,) in tx.rows(sql["dependents"], {"workspace": norm(workspace), "id": task.id})]
+    ids = [
+        other for (other,) in tx.rows(sql["dependents"], {"workspace": normalize_workspace(workspace), "id": task.id})
+    ]
     if task.parent_id is not None:
         ids.insert(0, task.parent_id)
     return [find_task(tx, workspace, one) for one in dict.fromkeys(ids)]

@@ -6,7 +6,7 @@ import re
 
 from moss_memory.rows.hard_delete import ERASED, HardDelete
 from moss_memory.rows.lookup import Address
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.task.model.task_status import brief
 
 from .handoff import HANDOFF_SOURCE, LINE_CHARS, find_locations, handover_name
@@ -47,7 +47,7 @@ class Handovers:
         self.named: list[str] = []
         """The ids of hand-overs of the erased plan or task that a caller has edited."""
         self._removed: list[HardDelete] = []
-        key = {"workspace": norm(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
+        key = {"workspace": normalize_workspace(workspace), "source": HANDOFF_SOURCE, "tool": _TOOL}
         for row in list(tx.stream(_CAPSULES, key)):
             self._inspect(*row)
 
@@ -68,7 +68,11 @@ class Handovers:
             new = self._lines.without(row_title, body)
             if new != (row_title, body):
                 self.rewritten[row_key] = new
-        if self._erased is not None and len(own) < len(found) and name == norm(handover_name(self._erased)):
+        if (
+            self._erased is not None
+            and len(own) < len(found)
+            and name == normalize_workspace(handover_name(self._erased))
+        ):
             self.named.append(id)
 
     def erasure(self) -> HardDelete:

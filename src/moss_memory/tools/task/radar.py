@@ -8,7 +8,7 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
@@ -55,7 +55,7 @@ _HANDOFF = Shape(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
@@ -96,7 +96,7 @@ def tasks_radar(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "events": list_of(EVENT, "the events, oldest first", shown="answer"),
         "has_more": flag("whether events follow", shown="if_true"),
@@ -114,7 +114,9 @@ def tasks_delta(
     """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _event_seq(tx, workspace, since)
-    found = list(tx.rows(sql["events_after"], {"workspace": norm(workspace), "after": after, "limit": most + 1}))
+    found = list(
+        tx.rows(sql["events_after"], {"workspace": normalize_workspace(workspace), "after": after, "limit": most + 1})
+    )
     events = [render_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
     return budget.fit(
         events,
@@ -124,10 +126,10 @@ def tasks_delta(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     writes_with="as_capsule",
-    bounded=True,
+    has_budget=True,
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
@@ -183,7 +185,7 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
     if focus is not None:
         return find_task(tx, workspace, focus), "focus"
     for kind in ("task", "plan"):
-        key = {"workspace": norm(workspace), "kind": kind}
+        key = {"workspace": normalize_workspace(workspace), "kind": kind}
         found = [one for (one,) in tx.rows(sql["open_works"], key)]
         if len(found) == 1:
             return find_task(tx, workspace, found[0]), "only_open"
@@ -197,7 +199,7 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
 
 
 def _event_seq(tx: ReadTransaction, workspace: str, event_id: str) -> int:
-    seq: int | None = tx.value(sql["event_seq"], {"workspace": norm(workspace), "event_id": event_id})
+    seq: int | None = tx.value(sql["event_seq"], {"workspace": normalize_workspace(workspace), "event_id": event_id})
     if seq is None:
         raise MossError(
             "NOT_FOUND",

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.rows.values import label, norm
+from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import append, check_note
 from moss_memory.tools.task.model.leases import release_claims, renew
 from moss_memory.tools.task.model.task_rows import Step, Task, find_step, format_id, reserve_numbers, save_step, sql
@@ -53,7 +53,7 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
 )
@@ -82,7 +82,7 @@ def tasks_decompose(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
 )
@@ -121,7 +121,7 @@ def tasks_define(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
 )
@@ -140,7 +140,7 @@ def tasks_note(
 
     With `agent`, what that agent has claimed of the target stays claimed as long again.
     """
-    who = label(agent, what="agent")
+    who = normalize_label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
         renew(tx, mutation.workspace, mutation.task, who)
@@ -241,7 +241,7 @@ def tasks_reopen(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
 )
@@ -266,7 +266,7 @@ def tasks_block(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
 )
@@ -311,7 +311,7 @@ def add_steps(
         index = holder.next_index + at
         row = {
             "task_row": task.row_id,
-            "workspace": norm(workspace),
+            "workspace": normalize_workspace(workspace),
             "step_id": format_id("step", number + at),
             "parent_step": None if parent is None else parent.step_id,
             "path": f"{prefix}s:{index}",

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import ERASED, HardDelete
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import branch_named
 from moss_memory.tools.reasoning.graph.node_erase import Nodes, branch_groups
 from moss_memory.tools.reasoning.reasoning_erase import (
@@ -48,7 +48,7 @@ class _TaskErasure:
         self._tx = tx
         self._workspace = workspace
         self._id = id
-        key = {"workspace": norm(workspace), "id": id}
+        key = {"workspace": normalize_workspace(workspace), "id": id}
         row = tx.row(sql["task"], key)
         self._task = None if row is None else Task(row)
         found = tx.stream(sql["events_of_task"], key)
@@ -65,7 +65,7 @@ class _TaskErasure:
         cards = self._cards()
         entries = {seq for nodes in cards for seq in nodes.entries()}
         entries.update(seq for branch_id in self._branches for seq in self._entries_on(branch_id, None))
-        trace = {"workspace": norm(self._workspace), "doc": f"{self._id}-trace"}
+        trace = {"workspace": normalize_workspace(self._workspace), "doc": f"{self._id}-trace"}
         entries.update(seq for (seq,) in tx.stream(sql["entries_of_document"], trace))
         keys = [f"task:{self._id}", *self._step_keys()]
         texts = [event.get("payload", {}).get("title") for event in self._events.values()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import tail
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 from moss_memory.tools.task.model.task_rows import sql
@@ -27,6 +27,6 @@ def notes_about(tx: ReadTransaction, workspace: str, task: Task, most: int) -> l
     found = tail(tx, task_document(workspace, task, "notes"), CursorPage(None, NOTES_SCANNED if closed else most))
     if not closed:
         return found
-    key = {"workspace": norm(workspace), "address": task.id, "limit": NOTES_SCANNED}
+    key = {"workspace": normalize_workspace(workspace), "address": task.id, "limit": NOTES_SCANNED}
     own = {json.loads(payload)["payload"].get("seq") for (payload,) in tx.rows(sql["note_events"], key)}
     return [note for note in found if note["seq"] in own][:most]

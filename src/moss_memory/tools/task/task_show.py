@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.registry.operation import operation
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.task.model.leases import WHOLE_TASK, claims_on
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS, dependencies_of, find_step, find_task, sql, steps_of
 
@@ -26,7 +26,7 @@ TASKS_SHOWN = 500
 NOTES_SHOWN = 200
 
 
-@operation(idempotent=True, bounded=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
+@operation(idempotent=True, has_budget=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
 def tasks_show(
     tx: ReadTransaction,
     *,
@@ -125,7 +125,9 @@ class Tree:
         """Return the tasks of a plan with the progress of each."""
         if self._task.kind != "plan":
             return []
-        rows = self._tx.rows(sql["step_counts"], {"workspace": norm(self._workspace), "id": self._task.id})
+        rows = self._tx.rows(
+            sql["step_counts"], {"workspace": normalize_workspace(self._workspace), "id": self._task.id}
+        )
         return [
             {"id": task_id, "title": title, "status": status, "steps_done": done, "steps_total": total}
             for task_id, title, status, total, done in rows

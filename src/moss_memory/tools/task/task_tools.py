@@ -8,7 +8,8 @@ from moss_memory.errors import MossError, backticked, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag, Tags
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, flag, list_of, text
-from moss_memory.rows.values import Page, norm, tags_json
+from moss_memory.rows.names import normalize_workspace, tags_json
+from moss_memory.rows.paging import Page
 from moss_memory.tools.reasoning.branches.document_refs import add_branch, bootstrap
 from moss_memory.tools.reasoning.reasoning_arguments import OneOrMore, as_list
 from moss_memory.tools.task.model.leases import release_claims
@@ -76,7 +77,7 @@ _EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**CHANGED, "steps": STEPS},
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
 )
@@ -100,7 +101,7 @@ def tasks_create(
     bootstrap(tx, workspace)
     new = format_id(kind, reserve_numbers(tx, workspace, kind))
     row = {
-        "workspace": norm(workspace),
+        "workspace": normalize_workspace(workspace),
         "id": new,
         "kind": kind,
         "title": check_title(title),
@@ -125,7 +126,7 @@ def tasks_create(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
     example="moss task list -w shop --status ACTIVE",
 )
@@ -143,7 +144,7 @@ def tasks_list(
 ) -> dict[str, Any]:
     """List plans and tasks, oldest first, by kind, status, plan and tag."""
     page = Page(limit, offset, maximum=LIST_MAX)
-    values: dict[str, Any] = {"workspace": norm(workspace), "limit": page.limit, "offset": page.offset}
+    values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "limit": page.limit, "offset": page.offset}
     conditions = ["workspace_norm = :workspace"]
     for column, value in (("kind", kind), ("status", status), ("parent_id", parent)):
         if value is not None:
@@ -169,7 +170,7 @@ def tasks_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers=CHANGED,
     example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
 )
@@ -287,8 +288,8 @@ def tasks_focus(
     if wanted == "set" and target is None:
         raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
-    tx.run(sql["set_focus"], {"workspace": norm(workspace), "id": focus})
-    tx.set_event_subject(workspace=norm(workspace), address=focus)
+    tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus})
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
@@ -325,12 +326,12 @@ def _set_dependencies(mutation: Mutation, ids: list[str]) -> None:
     for other in others:
         if other.id == task.id:
             raise invalid_request(f"{task.id} cannot depend on itself", path="depends_on")
-        ends = {"workspace": norm(workspace), "start": other.id, "end": task.id}
+        ends = {"workspace": normalize_workspace(workspace), "start": other.id, "end": task.id}
         if tx.row(sql["reaches"], ends) is not None:
             raise mutation.conflict(f"{other.id} already depends on {task.id}; a circle would never end")
         if other.id != task.parent_id and tx.row(sql["waits"], ends) is not None:
             raise mutation.conflict(f"{other.id} cannot be done before {task.id}; a circle would never end")
-    key = {"workspace": norm(workspace), "id": task.id}
+    key = {"workspace": normalize_workspace(workspace), "id": task.id}
     before = [other.id for other in dependencies_of(tx, workspace, task)]
     tx.run(sql["clear_dependencies"], key)
     for position, other in enumerate(others):
@@ -344,7 +345,7 @@ def _refuse_open(mutation: Mutation) -> None:
     steps = [step.path for step in steps_of(tx, task, "open_steps", limit=20)]
     if steps:
         raise mutation.conflict(f"{task.id} has open steps: {', '.join(steps)}", details={"open": steps})
-    key = {"workspace": norm(mutation.workspace), "id": task.id}
+    key = {"workspace": normalize_workspace(mutation.workspace), "id": task.id}
     tasks = [child for (child,) in tx.rows(sql["open_tasks_of_plan"], key)]
     if tasks:
         raise mutation.conflict(f"{task.id} has open tasks: {', '.join(tasks)}", details={"open": tasks})
@@ -365,7 +366,7 @@ def _delete_task(tx: Transaction, workspace: str, task: Task) -> dict[str, Any]:
     task.revision += 1
     event = emit(tx, workspace, task, f"{task.kind}_deleted", {"title": task.title})
     remove_task(tx, workspace, task)
-    key = {"workspace": norm(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
+    key = {"workspace": normalize_workspace(workspace), "id": task.id, "task_row": task.row_id, "row_id": task.row_id}
     for query in ("delete_steps", "delete_evidence", "clear_dependencies", "forget_dependency", "clear_focus_on"):
         tx.run(sql[query], key)
     tx.run(sql["delete_task"], key)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, next_call
-from moss_memory.rows.values import format_time, norm
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_time
 from moss_memory.tools.reasoning.branches.document_refs import DocumentRef
 from moss_memory.tools.reasoning.notes.note_tools import Note, append
 from moss_memory.tools.task.model.task_rows import Step, Task, find_task, save_task
@@ -84,7 +85,7 @@ def emit(
         event["path"] = path
     event["payload"] = payload
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
-    event_id = tx.record_event(workspace=norm(workspace), address=task.id, payload=text)
+    event_id = tx.record_event(workspace=normalize_workspace(workspace), address=task.id, payload=text)
     ingest(tx, task_document(workspace, task, f"{task.id}-trace"), event_id, event)
     return render_event(event_id, tx.now_ms, event)
 

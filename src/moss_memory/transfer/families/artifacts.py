@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import NAME_MAX_CHARS, label, normalize
+from moss_memory.rows.names import NAME_MAX_CHARS, normalize_label, normalize_name, normalize_workspace
 from moss_memory.tools.artifact.artifact_rows import versioned as versioned
 from moss_memory.tools.artifact.artifact_tools import normalize_kind
 from moss_memory.transfer.export_schema import InvalidRow, Table, counter, json_column, number, tags_column, text, whole
@@ -51,9 +51,9 @@ def row_of(line: Line) -> Values:
     text, name = values["text"], values["name_raw"]
     return {
         **values,
-        **{key: label(values[key], what=key) for key in _LABELS},
-        "workspace_norm": normalize(values["workspace_raw"], what="workspace_raw"),
-        "name_norm": None if name is None else normalize(name, what="name_raw"),
+        **{key: normalize_label(values[key], what=key) for key in _LABELS},
+        "workspace_norm": normalize_workspace(values["workspace_raw"], what="workspace_raw"),
+        "name_norm": None if name is None else normalize_name(name, what="name_raw"),
         "data_chars": len(values["data_json"]),
         "text_chars": None if text is None else len(text),
     }

@@ -37,9 +37,9 @@ class DryRunRollback(MossError):  # noqa: N818 - it is no failure
 
 @operation(
     mutates=True,
-    across=True,
-    long=True,
-    listed=False,
+    cross_workspace=True,
+    slow=True,
+    visible=False,
     answers={
         "taken": map_of(integer("how many"), "what is new, by kind"),
         "already_there": integer("what was taken before"),

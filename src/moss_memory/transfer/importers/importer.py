@@ -7,7 +7,7 @@ import json
 from contextlib import contextmanager
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import normalize
+from moss_memory.rows.names import normalize_name, normalize_workspace
 from moss_memory.storage.queries import load_queries
 from moss_memory.tools.capsule.capsule_tools import capsule_store
 from moss_memory.tools.reasoning.graph.graph_batch import check_id
@@ -54,7 +54,7 @@ class Importer:
         self.taken: dict[str, int] = {}
         self.already_there = 0
         self.skipped: list[dict[str, str]] = []
-        self._at = {"workspace": normalize(workspace, what="workspace")}
+        self._at = {"workspace": normalize_workspace(workspace)}
 
     def run(self, items: list[Item]) -> None:
         """Import every item, or raise and import none."""
@@ -101,7 +101,7 @@ class Importer:
         for place, text in enumerate(split_text(item["text"], self.tx.config.capsule_max_chars)):
             name = item["name"] if not place else f"{item['name']} ({place + 1})"
             source = f"{self.source}:{name}"[:256]
-            address = {**self._at, "name": normalize(name, what="name"), "source": source}
+            address = {**self._at, "name": normalize_name(name), "source": source}
             there = self.tx.row(sql["capsule_of_name"], address)
             if there is None:
                 created = self._call(

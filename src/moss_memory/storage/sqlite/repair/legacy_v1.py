@@ -9,15 +9,9 @@ import sys
 import apsw
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import (
-    DEFAULT_WORKSPACE,
-    NAME_MAX_CHARS,
-    estimate_tokens,
-    new_id,
-    normalize,
-    pluralize,
-    wall_clock_ms,
-)
+from moss_memory.rows.ids import new_id
+from moss_memory.rows.names import DEFAULT_WORKSPACE, NAME_MAX_CHARS, estimate_tokens, normalize_name, pluralize
+from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.sqlite.backup import backup_file, remove
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.transaction import CHANGES_PER_CALL
@@ -151,7 +145,7 @@ class LegacyUpgrade:
         """Return the name if it is valid, else the nearest valid one, else `otherwise`."""
         raw = _decode(value)
         try:
-            normalize(raw, what="name")
+            normalize_name(raw)
         except MossError:
             printable = "".join(character if character.isprintable() else " " for character in raw)
             name = " ".join(printable.split())[:NAME_MAX_CHARS].rstrip() or otherwise
@@ -196,7 +190,7 @@ def _decode(value: bytes | None) -> str:
 
 
 def _norm(name: str) -> str:
-    return normalize(name, what="name")
+    return normalize_name(name)
 
 
 def _tags(value: bytes | None) -> str | None:

@@ -7,7 +7,8 @@ import re
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
-from moss_memory.rows.values import format_time, norm
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
@@ -47,7 +48,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     answers={
         **WORKSPACE,
@@ -61,7 +62,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
     bootstrap(tx, workspace)
-    tx.set_event_subject(workspace=norm(workspace))
+    tx.set_event_subject(workspace=normalize_workspace(workspace))
     return {
         "workspace": workspace,
         "storage_dir": tx.config.home,
@@ -73,7 +74,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "schema_version": integer("of the store"),
@@ -98,7 +99,7 @@ def branchmind_status(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show what a workspace has: its checkout, its last task event and its last entry."""
-    _, has_branches = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
+    _, has_branches = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     status = {
         "workspace": workspace,
         "schema_version": tx.schema_version,
@@ -114,7 +115,7 @@ def branchmind_status(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
     example="moss branch create what-if --workspace shop",
 )
@@ -128,7 +129,7 @@ def branchmind_branch_create(
         raise invalid_request(f"{base.name!r} already stands on {DEEPEST} bases; branch off one of those", path="from")
     row = {
         "branch_id": reserve_numbers(tx, series="branch"),
-        "workspace": norm(workspace),
+        "workspace": normalize_workspace(workspace),
         "name": name,
         "base_id": base.branch_id,
         "base_seq": last_number(tx),
@@ -136,13 +137,13 @@ def branchmind_branch_create(
         "canonical": 0,
     }
     tx.run(sql["add_branch"], row)
-    tx.set_event_subject(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
     return {"workspace": workspace, "branch": {"name": name, "base_branch": base.name, "base_seq": row["base_seq"]}}
 
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
     example="moss branch list --workspace shop",
 )
@@ -157,7 +158,9 @@ def branchmind_branch_list(
     most = min(limit, BRANCHES_MAX)
     rows = [
         {"name": name, "base_branch": base, "base_seq": base_seq}
-        for name, base, base_seq in tx.rows(sql["list_branches"], {"workspace": norm(workspace), "limit": most + 1})
+        for name, base, base_seq in tx.rows(
+            sql["list_branches"], {"workspace": normalize_workspace(workspace), "limit": most + 1}
+        )
     ]
     truncated = len(rows) > most
     return budget.fit(
@@ -169,7 +172,7 @@ def branchmind_branch_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=BRANCH,
     answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
@@ -179,14 +182,14 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     """Make a branch the one that calls without a branch use; tasks are not affected."""
     branch = branch_for_writing(tx, workspace, ref, what="ref")
     previous = _checkout(tx, workspace)
-    tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": branch.branch_id})
-    tx.set_event_subject(workspace=norm(workspace), address=branch.name)
+    tx.run(sql["set_checkout"], {"workspace": normalize_workspace(workspace), "branch_id": branch.branch_id})
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=branch.name)
     return {"workspace": workspace, "previous": previous, "current": branch.name}
 
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
     example="moss branch rename what-if cache-in-redis --workspace shop",
 )
@@ -199,7 +202,7 @@ def branchmind_branch_rename(
         raise _conflict_error(f"{old!r} belongs to a plan or task and keeps its name")
     _refuse_existing(tx, workspace, _new_name(new, what="new"))
     tx.run(sql["rename_branch"], {"branch_id": branch.branch_id, "name": new})
-    tx.set_event_subject(workspace=norm(workspace), address=new)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=new)
     return {"workspace": workspace, "previous": old, "current": new}
 
 
@@ -229,7 +232,7 @@ def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, n
         tx.run(f"delete from {table} where {column} = :branch_id", {"branch_id": branch.branch_id})
     if branch.base_id is not None:
         update_visibility(tx, branch.base_id)
-    tx.set_event_subject(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
@@ -245,7 +248,7 @@ def _checkout(tx: ReadTransaction, workspace: str) -> str | None:
 
 def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
     closed = "task" in tx.config.disabled_types
-    row = None if closed else tx.row(sql["last_task_event"], {"workspace": norm(workspace)})
+    row = None if closed else tx.row(sql["last_task_event"], {"workspace": normalize_workspace(workspace)})
     if row is None:
         return None
     event_id, ts_ms = row
@@ -253,7 +256,7 @@ def _last_event(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
 
 
 def _last_doc_entry(tx: ReadTransaction, workspace: str) -> dict[str, Any] | None:
-    row = tx.row(sql["last_entry"], {"workspace": norm(workspace)})
+    row = tx.row(sql["last_entry"], {"workspace": normalize_workspace(workspace)})
     if row is None:
         return None
     seq, ts_ms, branch, doc, written_as = row

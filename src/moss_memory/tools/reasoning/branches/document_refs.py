@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, nearest, next_call
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_arguments import check_name
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -73,7 +73,7 @@ class DocumentRef:
 
     def set_event_subject(self, tx: Transaction) -> None:
         """Set the document as the subject of the event of this call."""
-        tx.set_event_subject(workspace=norm(self.workspace), address=f"{self.branch.name}:{self.doc}")
+        tx.set_event_subject(workspace=normalize_workspace(self.workspace), address=f"{self.branch.name}:{self.doc}")
 
 
 def _canonical_docs(branch: BranchRow) -> tuple[str, ...]:
@@ -93,13 +93,13 @@ def find_branch(tx: ReadTransaction, workspace: str, name: str | None, *, what: 
 
 def checkout_of(tx: ReadTransaction, workspace: str) -> BranchRow | None:
     """Return the branch that is checked out, or None."""
-    row = tx.row(sql["checkout"], {"workspace": norm(workspace)})
+    row = tx.row(sql["checkout"], {"workspace": normalize_workspace(workspace)})
     return None if row is None else BranchRow(row)
 
 
 def branch_named(tx: ReadTransaction, workspace: str, name: str) -> BranchRow | None:
     """Return the branch with this name, or None."""
-    row = tx.row(sql["branch"], {"workspace": norm(workspace), "name": name})
+    row = tx.row(sql["branch"], {"workspace": normalize_workspace(workspace), "name": name})
     return None if row is None else BranchRow(row)
 
 
@@ -134,15 +134,15 @@ def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, wha
 
 def bootstrap(tx: Transaction, workspace: str) -> None:
     """Create `main` if the workspace has no branch, and check it out if nothing is checked out."""
-    checkout_id, _ = tx.row(sql["workspace"], {"workspace": norm(workspace)}) or (None, False)
+    checkout_id, _ = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     if checkout_id is not None:
         return
-    tx.run(sql["add_workspace"], {"workspace": norm(workspace), "raw": workspace})
-    if tx.row(sql["any_branch"], {"workspace": norm(workspace)}) is None:
+    tx.run(sql["add_workspace"], {"workspace": normalize_workspace(workspace), "raw": workspace})
+    if tx.row(sql["any_branch"], {"workspace": normalize_workspace(workspace)}) is None:
         add_branch(tx, workspace, MAIN)
     main = branch_named(tx, workspace, MAIN)
     if main is not None:
-        tx.run(sql["set_checkout"], {"workspace": norm(workspace), "branch_id": main.branch_id})
+        tx.run(sql["set_checkout"], {"workspace": normalize_workspace(workspace), "branch_id": main.branch_id})
 
 
 def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
@@ -150,7 +150,7 @@ def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = 
     branch_id = reserve_numbers(tx, series="branch")
     row = {
         "branch_id": branch_id,
-        "workspace": norm(workspace),
+        "workspace": normalize_workspace(workspace),
         "name": name,
         "base_id": None,
         "base_seq": None,
@@ -200,7 +200,7 @@ def unknown_doc(workspace: str, branch: str, doc: str) -> MossError:
 
 
 def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> MossError:
-    names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": norm(workspace)})]
+    names = [known for (known,) in tx.rows(sql["branch_names"], {"workspace": normalize_workspace(workspace)})]
     if not names:
         return MossError(
             "NOT_FOUND",

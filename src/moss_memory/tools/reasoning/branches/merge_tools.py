@@ -7,7 +7,7 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import integer, text, texts
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, write
@@ -72,7 +72,7 @@ def branchmind_merge(
     if new and not dry_run:
         _copy_notes(tx, destination.branch, doc, new)
     if not dry_run:
-        tx.set_event_subject(workspace=norm(workspace), address=f"{into}:{doc}")
+        tx.set_event_subject(workspace=normalize_workspace(workspace), address=f"{into}:{doc}")
     count = min(len(found), page.limit)
     last = found[page.limit - 1].seq if len(found) > page.limit else None
     outcome = {"merged": len(new), "skipped": count - len(new)}
@@ -162,7 +162,9 @@ class _GraphMerge:
             else:
                 self._record_conflict(key, base, theirs, ours, dry_run=dry_run)
         if not dry_run:
-            self._tx.set_event_subject(workspace=norm(self._workspace), address=f"{self._into.name}:{self._doc}")
+            self._tx.set_event_subject(
+                workspace=normalize_workspace(self._workspace), address=f"{self._into.name}:{self._doc}"
+            )
             for version in self._merged:
                 self._record_agreement(version, version, dry_run=False)
             if self._merged:
@@ -221,7 +223,7 @@ class _GraphMerge:
         """Insert a conflict, or reopen a resolved one that recurs."""
         row = {
             "conflict_id": conflict_id,
-            "workspace": norm(self._workspace),
+            "workspace": normalize_workspace(self._workspace),
             "from_id": self._from.branch_id,
             "into_id": self._into.branch_id,
             "doc": self._doc,

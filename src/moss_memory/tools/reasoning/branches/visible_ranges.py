@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import format_time
+from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_sql import sql

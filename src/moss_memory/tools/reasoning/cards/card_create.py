@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -84,7 +84,7 @@ def _write_card(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -108,7 +108,7 @@ def branchmind_think_add_hypothesis(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -132,7 +132,7 @@ def branchmind_think_add_question(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -156,7 +156,7 @@ def branchmind_think_add_test(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -180,7 +180,7 @@ def branchmind_think_add_note(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -204,7 +204,7 @@ def branchmind_think_add_decision(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -228,7 +228,7 @@ def branchmind_think_add_evidence(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,
@@ -252,7 +252,7 @@ def branchmind_think_add_frame(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=REF,
     answers=WRITTEN_CARD,

@@ -69,7 +69,7 @@ _GROUP = Shape(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=BRANCH,
     answers={**CARD_REF, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
     example="moss think link CARD-4 blocks CARD-2 -w shop",
@@ -107,7 +107,7 @@ def branchmind_think_link(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=BRANCH,
     answers={**CARD_REF, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
@@ -180,7 +180,7 @@ def branchmind_think_pin(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=BRANCH,
     answers={
         **CARD_REF,
@@ -234,7 +234,7 @@ def branchmind_think_subgoal_open(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     idempotent=True,
     aliases=BRANCH,
     answers={

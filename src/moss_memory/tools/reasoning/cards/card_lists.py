@@ -39,7 +39,7 @@ CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_REF, "stats": STATS, "cards": CARDS},
     example="moss think context -w shop",
 )
@@ -68,7 +68,7 @@ def branchmind_think_context(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_REF, "cards": CARDS, **PAGINATION},
     example="moss think query -w shop --types question --status open",
 )
@@ -104,7 +104,7 @@ def branchmind_think_query(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_REF, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
     example="moss think pins -w shop",
 )
@@ -132,7 +132,7 @@ def branchmind_think_pins(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**CARD_REF, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
     example="moss think frontier -w shop",
 )
@@ -162,7 +162,7 @@ def branchmind_think_frontier(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_REF,
         "candidate": object_of(

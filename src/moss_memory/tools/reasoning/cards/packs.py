@@ -6,7 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
-from moss_memory.rows.values import label
+from moss_memory.rows.names import normalize_label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
@@ -55,7 +55,7 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_REF,
         "stats": STATS,
@@ -95,7 +95,7 @@ def branchmind_think_pack(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **CARD_REF,
         "trace_doc": text("document of its trace"),
@@ -135,7 +135,7 @@ def branchmind_think_watch(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         "branch": text("branch"),
         "docs": object_of(_DOCS, "where they are"),
@@ -265,7 +265,7 @@ def _load_extras(
     if "capsules" in include:
         found["capsules"] = [] if capsule is None else [capsule]
     if "artifacts" in include:
-        run = label(run_id, what="run_id") or (capsule or {}).get("run_id")
+        run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
         if run:
             page = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, free, object_of, text, texts
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.reasoning_arguments import RequiredWorkspace
 
 from .card_model import CARD_TYPES, check_type
@@ -130,7 +130,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "type": text("type of card"),
         "supported_types": texts("all there are"),
@@ -146,7 +146,7 @@ def branchmind_think_template(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
-    norm(workspace)  # refuses a blank one
+    normalize_workspace(workspace)  # refuses a blank one
     kind = check_type(type, what="type", workspace=workspace)
     return budget.fit(
         [card_template(kind)],
@@ -156,7 +156,7 @@ def branchmind_think_template(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
     example="moss think playbook debug -w shop",
 )
@@ -168,7 +168,7 @@ def branchmind_think_playbook(
     budget: Budget,
 ) -> dict[str, Any]:
     """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
-    norm(workspace)  # refuses a blank one
+    normalize_workspace(workspace)  # refuses a blank one
     playbook = PLAYBOOKS.get(name)
     if playbook is None:
         known = ", ".join(PLAYBOOKS)

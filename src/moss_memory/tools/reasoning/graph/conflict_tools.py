@@ -7,7 +7,7 @@ import json
 from moss_memory.errors import MossError, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import choice, flag, list_of, object_of, text
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, DocumentRef, branch_by_id, find_branch
 from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
@@ -49,7 +49,7 @@ _SIDES = ("base", "theirs", "ours")
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "into": text("branch that received"),
         "doc": text("document"),
@@ -93,7 +93,7 @@ def branchmind_graph_conflicts(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={"conflict": object_of(WHOLE_CONFLICT, "the conflict with both sides", shown="opened")},
     example="moss graph conflict-show CONFLICT-0f3a --workspace shop",
 )
@@ -135,7 +135,7 @@ def branchmind_graph_conflict_resolve(
     """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
     conflict = _find_conflict(tx, workspace, conflict_id)
     settled = conflict.resolution
-    tx.set_event_subject(workspace=norm(workspace), address=conflict_id)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=conflict_id)
     if settled is not None and settled != resolution:
         raise MossError(
             "CONFLICT",
@@ -205,7 +205,7 @@ def _decode_state(state: str | None) -> dict[str, Any] | None:
 
 
 def _find_conflict(tx: ReadTransaction, workspace: str, conflict_id: str) -> Conflict:
-    row = tx.row(sql["conflict"], {"workspace": norm(workspace), "conflict_id": conflict_id})
+    row = tx.row(sql["conflict"], {"workspace": normalize_workspace(workspace), "conflict_id": conflict_id})
     if row is None:
         checkout = find_branch(tx, workspace, None)
         base = branch_by_id(tx, checkout.base_id or checkout.branch_id)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, next_call
-from moss_memory.rows.values import has_control
+from moss_memory.rows.names import has_control
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.reasoning_arguments import LABEL_MAX_CHARS, check_label, check_title, meta_json
 

@@ -96,7 +96,7 @@ IDS_MAX = 1000
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=REF,
     answers={
         **DOCUMENT_REF,
@@ -127,7 +127,7 @@ def branchmind_graph_apply(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={
         **DOCUMENT_REF,
         "nodes": list_of(NODE, "the nodes, last changed first", shown="answer"),
@@ -187,7 +187,7 @@ def branchmind_graph_query(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={
         **DOCUMENT_REF,
         "ok": flag("whether every edge ends in nodes that are there"),
@@ -237,7 +237,7 @@ def branchmind_graph_validate(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "from": text("branch that is compared with"),
         "to": text("branch whose state is shown"),

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.rows.hard_delete import HardDelete
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import (
     GRAPH,
     TRACE,
@@ -70,7 +70,10 @@ def erase_node(
 
 def branch_groups(tx: ReadTransaction, workspace: str) -> list[list[int]]:
     """Return the branches of a workspace, grouped by their first base; only branches of a group share nodes."""
-    left = [branch_id for (branch_id,) in tx.stream(sql["branches_of_workspace"], {"workspace": norm(workspace)})]
+    left = [
+        branch_id
+        for (branch_id,) in tx.stream(sql["branches_of_workspace"], {"workspace": normalize_workspace(workspace)})
+    ]
     branch_groups = []
     while left:
         branch_groups.append(related_branches(tx, left[0]))
@@ -221,7 +224,12 @@ class Nodes:
             version = _replace_title(Version(values), old, new)
             row = dict(zip(Version.columns, version, strict=True))
             tx.run(sql["forget_version"], {"seq": version.seq})  # only inserts update the index
-            own = {"branch_id": branch_id, "doc": self._doc, "workspace": norm(self._workspace), "next_seq": next_seq}
+            own = {
+                "branch_id": branch_id,
+                "doc": self._doc,
+                "workspace": normalize_workspace(self._workspace),
+                "next_seq": next_seq,
+            }
             tx.run(sql["put_version"], {**row, **own})
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))
         for seq, *states in list(tx.stream(statement, {**self._key, "key": key})):

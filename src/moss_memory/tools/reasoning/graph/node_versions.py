@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.visible_ranges import HEAD, reserve_numbers
 from moss_memory.tools.reasoning.notes.note_tools import touch
@@ -173,7 +173,11 @@ def current_versions(tx: ReadTransaction, view: View, doc: str, keys: Iterable[s
 def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     """Write new versions in order and return the seq of the last."""
     first = reserve_numbers(tx, len(new))
-    own = {"branch_id": document.branch.branch_id, "doc": document.doc, "workspace": norm(document.workspace)}
+    own = {
+        "branch_id": document.branch.branch_id,
+        "doc": document.doc,
+        "workspace": normalize_workspace(document.workspace),
+    }
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))

@@ -7,7 +7,8 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import flag, integer, list_of, object_of, text, texts
-from moss_memory.rows.values import format_time, norm
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_time
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.branches.document_refs import (
     NOTES,
@@ -74,7 +75,7 @@ _LINE_CHARS = 200
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={
         **WORKSPACE,
         "branch": text("the checkout"),
@@ -113,7 +114,7 @@ def branchmind_commit(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "ref": text("branch"),
@@ -158,7 +159,7 @@ def branchmind_log(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "ref": text("branch"), "docs": list_of(DOCUMENT, "the documents, by name", shown="answer")},
     example="moss notes docs --workspace shop",
 )
@@ -181,7 +182,7 @@ def branchmind_docs_list(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
     example="moss history tag-create before-rewrite --workspace shop",
 )
@@ -206,7 +207,7 @@ def branchmind_tag_create(
         _find_head(tx, workspace, checkout) if from_ is None else _resolve_point(tx, workspace, from_, what="from")
     )
     row = {
-        "workspace": norm(workspace),
+        "workspace": normalize_workspace(workspace),
         "name": name,
         "branch_id": branch_id,
         "doc": doc,
@@ -214,7 +215,7 @@ def branchmind_tag_create(
         "now_ms": tx.now_ms,
     }
     tx.run(sql["set_tag"], row)
-    tx.set_event_subject(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
     stored = _find_tag(tx, workspace, name)
     assert stored is not None, "it was just written"
     return {"workspace": workspace, "tag": stored.to_dict()}
@@ -222,7 +223,7 @@ def branchmind_tag_create(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={**WORKSPACE, "tags": list_of(TAG, "the tags, by name", shown="answer")},
     example="moss history tag-list --workspace shop",
 )
@@ -233,7 +234,7 @@ def branchmind_tag_list(
     budget: Budget,
 ) -> dict[str, Any]:
     """List the tags of a workspace by name."""
-    rows = [Tag(row).to_dict() for row in tx.rows(sql["list_tags"], {"workspace": norm(workspace)})]
+    rows = [Tag(row).to_dict() for row in tx.rows(sql["list_tags"], {"workspace": normalize_workspace(workspace)})]
     return budget.fit(
         rows,
         lambda kept: {"workspace": workspace, "tags": kept, "truncated": False},
@@ -250,16 +251,16 @@ def branchmind_tag_list(
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
     check_name(name, what="name")
-    if not tx.run(sql["delete_tag"], {"workspace": norm(workspace), "name": name}):
+    if not tx.run(sql["delete_tag"], {"workspace": normalize_workspace(workspace), "name": name}):
         raise _unknown_tag(workspace, name)
-    tx.set_event_subject(workspace=norm(workspace), address=name)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=name)
     return {"workspace": workspace, "name": name, "deleted": True}
 
 
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **WORKSPACE,
         "ref": text("branch"),
@@ -336,7 +337,7 @@ def branchmind_reset(
     tx.run(sql["add_reset"], row)
     tx.run(sql["note_reset"], {"branch_id": branch.branch_id, "seq": row["seq"]})
     update_visibility(tx, branch.branch_id)
-    tx.set_event_subject(workspace=norm(workspace), address=branch.name)
+    tx.set_event_subject(workspace=normalize_workspace(workspace), address=branch.name)
     return {"workspace": workspace, "ref": branch.name, "doc": NOTES, "old_seq": old_seq, "new_seq": seq}
 
 
@@ -408,7 +409,11 @@ def _resolve_point(tx: Transaction, workspace: str, point: str | int, *, what: s
             seq = int(point)
         else:
             raise _unknown_tag(workspace, point)
-    branch_id, doc, written_as = tx.row(sql["entry"], {"workspace": norm(workspace), "seq": seq}) or (None, None, None)
+    branch_id, doc, written_as = tx.row(sql["entry"], {"workspace": normalize_workspace(workspace), "seq": seq}) or (
+        None,
+        None,
+        None,
+    )
     if written_as in (None, "event"):
         raise MossError(
             "NOT_FOUND",
@@ -465,7 +470,7 @@ def _render_movement(seq: int, ts_ms: int, doc: str, old_seq: int | None, new_se
 
 
 def _find_tag(tx: ReadTransaction, workspace: str, name: str) -> Tag | None:
-    row = tx.row(sql["tag"], {"workspace": norm(workspace), "name": name})
+    row = tx.row(sql["tag"], {"workspace": normalize_workspace(workspace), "name": name})
     return None if row is None else Tag(row)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import (
     NOTES,
     TRACE,
@@ -73,7 +73,7 @@ _SLICE = object_of(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=REF,
     answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
@@ -100,7 +100,7 @@ def branchmind_notes_commit(
 @operation(
     idempotent=True,
     aliases=REF,
-    bounded=True,
+    has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
 )
@@ -125,7 +125,7 @@ def branchmind_show(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "target": object_of(TARGET, "the plan or task; left out where tasks are switched off", optional=True),
         "reasoning_ref": REFERENCE,
@@ -171,7 +171,7 @@ def branchmind_export(
 
 @operation(
     idempotent=True,
-    bounded=True,
+    has_budget=True,
     answers={
         "from": text("branch that lacks them"),
         "to": text("branch that shows them"),
@@ -288,7 +288,7 @@ def append(
     row = {
         "seq": seq,
         "branch_id": document.branch.branch_id,
-        "workspace": norm(document.workspace),
+        "workspace": normalize_workspace(document.workspace),
         "doc": document.doc,
         "written_as": written_as,
         "title": note.title,

@@ -75,7 +75,7 @@ _MISSTEP = Shape(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases=BRANCH,
     answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
@@ -111,7 +111,7 @@ def branchmind_trace_step(
 
 @operation(
     mutates=True,
-    stores=True,
+    scan_secrets=True,
     aliases={**BRANCH, **_CAMEL},
     answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
@@ -152,7 +152,7 @@ def branchmind_trace_sequential_step(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss trace hydrate -w shop --limit 20",
 )
@@ -180,7 +180,7 @@ def branchmind_trace_hydrate(
 @operation(
     idempotent=True,
     aliases=BRANCH,
-    bounded=True,
+    has_budget=True,
     answers={
         **DOCUMENT_REF,
         "ok": flag("whether nothing is wrong"),

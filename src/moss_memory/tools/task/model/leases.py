@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 
 from .task_rows import Step, Task, sql
@@ -48,7 +48,7 @@ def write_claim(tx: Transaction, workspace: str, task: Task, step: Step | None, 
     """Write a claim with a new lease; the caller has checked that no other agent holds it."""
     until = tx.now_ms + lease_s * 1000
     step_id = WHOLE_TASK if step is None else step.step_id
-    row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": step_id, "agent": agent}
+    row = {"task_row": task.row_id, "workspace": normalize_workspace(workspace), "step_id": step_id, "agent": agent}
     tx.run(sql["claim"], {**row, "lease_s": lease_s, "lease_until_ms": until})
     position = (None, None) if step is None else (step.path, step.sort_key)
     return Claim((step_id, agent, lease_s, until, *position))
@@ -58,7 +58,12 @@ def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
     """Extend all claims of an agent on a plan or task by their lease time."""
     for claim in claims_on(tx, task):
         if claim.agent == agent:
-            row = {"task_row": task.row_id, "workspace": norm(workspace), "step_id": claim.step_id, "agent": agent}
+            row = {
+                "task_row": task.row_id,
+                "workspace": normalize_workspace(workspace),
+                "step_id": claim.step_id,
+                "agent": agent,
+            }
             until = max(claim.lease_until_ms, tx.now_ms + claim.lease_s * 1000)
             tx.run(sql["claim"], {**row, "lease_s": claim.lease_s, "lease_until_ms": until})
 

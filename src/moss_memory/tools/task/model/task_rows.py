@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request, nearest, next_call
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
 
@@ -140,7 +140,9 @@ class Step:
 
 def reserve_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:
     """Reserve `count` consecutive numbers of a workspace and return the first; they are never reused."""
-    last: int = tx.value(sql["take_numbers"], {"workspace": norm(workspace), "kind": kind, "count": count})
+    last: int = tx.value(
+        sql["take_numbers"], {"workspace": normalize_workspace(workspace), "kind": kind, "count": count}
+    )
     return last - count + 1
 
 
@@ -151,7 +153,7 @@ def format_id(kind: str, number: int) -> str:
 
 def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> Task:
     """Return the plan or task with this id; raise `NOT_FOUND` if there is none."""
-    row = tx.row(sql["task"], {"workspace": norm(workspace), "id": id})
+    row = tx.row(sql["task"], {"workspace": normalize_workspace(workspace), "id": id})
     if row is None:
         raise unknown_task(tx, workspace, id, what=what)
     return Task(row)
@@ -159,7 +161,7 @@ def find_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "targ
 
 def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "target") -> MossError:
     """Return the error for a plan or task that does not exist."""
-    rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": norm(workspace)})
+    rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": normalize_workspace(workspace)})
     known = [known_id for (known_id,) in rows]
     like = nearest(id.upper(), known, cutoff=0.6)
     hint = f"; did you mean {like}?" if like else ""
@@ -181,17 +183,21 @@ class Dependency(NamedRow):
 
 def dependencies_of(tx: ReadTransaction, workspace: str, task: Task) -> list[Dependency]:
     """Return the dependencies of a plan or task in the given order."""
-    return list(map(Dependency, tx.rows(sql["dependencies"], {"workspace": norm(workspace), "id": task.id})))
+    return list(
+        map(Dependency, tx.rows(sql["dependencies"], {"workspace": normalize_workspace(workspace), "id": task.id}))
+    )
 
 
 def tasks_of_plan(tx: ReadTransaction, workspace: str, plan: Task) -> list[Task]:
     """Return the tasks of a plan, oldest first; empty if it is a task."""
-    return [Task(row) for row in tx.rows(sql["tasks_of_plan"], {"workspace": norm(workspace), "id": plan.id})]
+    return [
+        Task(row) for row in tx.rows(sql["tasks_of_plan"], {"workspace": normalize_workspace(workspace), "id": plan.id})
+    ]
 
 
 def focus_of(tx: ReadTransaction, workspace: str) -> str | None:
     """Return the id of the plan or task in focus, or None."""
-    focus: str | None = tx.value(sql["focus"], {"workspace": norm(workspace)})
+    focus: str | None = tx.value(sql["focus"], {"workspace": normalize_workspace(workspace)})
     return focus
 
 
@@ -209,7 +215,10 @@ def find_step(tx: ReadTransaction, workspace: str, task: Task, step_id: str | No
     if path is not None:
         row = tx.row(sql["step_by_path"], {"task_row": task.row_id, "path": path})
     else:
-        row = tx.row(sql["step_by_id"], {"workspace": norm(workspace), "task_row": task.row_id, "step_id": step_id})
+        row = tx.row(
+            sql["step_by_id"],
+            {"workspace": normalize_workspace(workspace), "task_row": task.row_id, "step_id": step_id},
+        )
     if row is None:
         raise MossError(
             "NOT_FOUND",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import next_call
-from moss_memory.rows.values import norm
+from moss_memory.rows.names import normalize_workspace
 
 from .reasoning_refs import Reference
 from .task_rows import Dependency, Step, Task, dependencies_of, focus_of, sql, steps_of, tasks_of_plan
@@ -22,7 +22,7 @@ class TaskStatus:
         self.tx = tx
         self.workspace = workspace
         self.task = task
-        key = {"workspace": norm(workspace), "id": task.id}
+        key = {"workspace": normalize_workspace(workspace), "id": task.id}
         self._needs = dependencies_of(tx, workspace, task)
         self._open = [] if task.status == "DONE" else steps_of(tx, task, "open_steps")
         counts = tx.row(sql["count_steps"], {"task_row": task.row_id})
@@ -123,7 +123,7 @@ class TaskStatus:
         return [needed for needed in self._needs if needed.status != "DONE" and needed.id != self.task.parent_id]
 
     def _has_tasks(self) -> bool:
-        key = {"workspace": norm(self.workspace), "id": self.task.id}
+        key = {"workspace": normalize_workspace(self.workspace), "id": self.task.id}
         return self.tx.row(sql["tasks_of_plan"], key) is not None
 
     def _first_leaf(self) -> Step | None:

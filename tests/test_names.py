@@ -11,16 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.rows.values import (
-    IdSource,
-    Page,
-    clean_tags,
-    encode_ulid,
-    estimate_tokens,
-    label,
-    normalize,
-    prefix_range,
-)
+from moss_memory.rows.ids import IdSource, encode_ulid
+from moss_memory.rows.names import clean_tags, estimate_tokens, normalize_label, normalize_name, prefix_range
+from moss_memory.rows.paging import Page
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=40).filter(str.strip)
 
@@ -30,15 +23,15 @@ NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_
 @example(raw="\u1e9e \u0130")
 def test_a_normal_form_is_nfc_stripped_lower_case_with_single_spaces(raw: str) -> None:
     expected = " ".join(unicodedata.normalize("NFC", raw).strip().lower().split())
-    assert unicodedata.normalize("NFC", normalize(raw, what="name")) == unicodedata.normalize("NFC", expected)
+    assert unicodedata.normalize("NFC", normalize_name(raw, what="name")) == unicodedata.normalize("NFC", expected)
 
 
 @given(raw=NAMES)
 @example(raw="H\u0331")
 @example(raw="\u0130\u0323")
 def test_a_normal_form_is_its_own_normal_form(raw: str) -> None:
-    norm = normalize(raw, what="name")
-    assert normalize(norm, what="name") == norm
+    norm = normalize_name(raw, what="name")
+    assert normalize_name(norm, what="name") == norm
 
 
 @given(raw=NAMES)
@@ -46,26 +39,26 @@ def test_a_normal_form_is_its_own_normal_form(raw: str) -> None:
 @example(raw="\u212b")
 def test_composed_and_decomposed_spellings_are_one_name(raw: str) -> None:
     decomposed = unicodedata.normalize("NFD", raw)
-    assert normalize(decomposed, what="name") == normalize(raw, what="name")
+    assert normalize_name(decomposed, what="name") == normalize_name(raw, what="name")
 
 
 def test_a_control_character_anywhere_in_a_name_is_refused(subtests: pytest.Subtests) -> None:
     for character in (*map(chr, range(32)), *map(chr, range(0x7F, 0xA0))):
         for raw in (f"a{character}b", f"{character}ab", f"ab{character}", f"\u00e9{character}"):
             with subtests.test(raw=ascii(raw)), pytest.raises(MossError, match="workspace"):
-                normalize(raw, what="workspace")
+                normalize_name(raw, what="workspace")
 
 
 @pytest.mark.parametrize("raw", ["", " ", "\u00a0", "\u2003\u3000"])
 def test_a_blank_name_is_refused(raw: str) -> None:
     with pytest.raises(MossError, match="blank"):
-        normalize(raw, what="name")
+        normalize_name(raw, what="name")
 
 
 def test_a_name_has_at_most_256_characters() -> None:
-    assert normalize("\U0001f331" * 256, what="name")
+    assert normalize_name("\U0001f331" * 256, what="name")
     with pytest.raises(MossError, match="256"):
-        normalize("x" * 257, what="name")
+        normalize_name("x" * 257, what="name")
 
 
 @given(prefix=NAMES, rest=st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=10))
@@ -83,9 +76,9 @@ def test_a_prefix_range_holds_no_other_name(prefix: str, other: str) -> None:
 
 
 def test_labels_are_trimmed_and_blank_is_none() -> None:
-    assert label(" r1\n", what="run_id") == "r1"
-    assert label("  ", what="run_id") is None
-    assert label(None, what="run_id") is None
+    assert normalize_label(" r1\n", what="run_id") == "r1"
+    assert normalize_label("  ", what="run_id") is None
+    assert normalize_label(None, what="run_id") is None
 
 
 @given(tags=st.lists(st.text(st.sampled_from("ab \u00e9"), min_size=1, max_size=3).filter(str.strip), max_size=50))
