@@ -292,6 +292,7 @@ decisions §1: a line that is not JSON fails the whole import and is not shown
     test_every_colliding_line_is_named_also_behind_one_that_collides
     test_an_import_knows_three_modes
     test_a_collision_says_what_collided_and_why
+    test_errors_are_named_up_to_a_thousand_and_all_are_counted
 1 §6.10: replace overwrites by id or by name, keeps the id, refuses the ambiguous
     test_replace_by_id_overwrites_in_place
     test_replace_by_name_keeps_the_id_that_is_there_and_restores_the_times

@@ -22,7 +22,7 @@ def put_artifact(shelf: Shelf, text: str) -> None:
 @pytest.mark.parametrize("question", ["redis", "redis cache session", '"redis cache"'])
 def test_capsules_are_found_and_counted_without_the_artifacts(shelf: Shelf, question: str, few: int) -> None:
     rows = [shelf.put("redis cache session"), shelf.put("redis cache")]
-    with mock.patch.object(sqlite_search, "_FEW", few):
+    with mock.patch.object(sqlite_search, "_FEW_MATCHES", few):
         before = shelf.search(question)
         put_artifact(shelf, "redis cache session")
         after = shelf.search(question)

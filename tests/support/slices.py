@@ -25,7 +25,7 @@ def in_small_slices(patch: Any) -> None:
     patch.setattr(secure_delete, "_READ_PAGES", 8)
     patch.setattr(transaction, "SLICE_S", -1.0)
     for module in (bulk_changes, reasoning_purge):
-        patch.setattr(module, "_AT_ONCE", 3)
+        patch.setattr(module, "_BATCH_ROWS", 3)
 
 
 def repeatable(home: str) -> Store:

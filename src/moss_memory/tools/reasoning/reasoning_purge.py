@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-_AT_ONCE = 50
+_BATCH_ROWS = 50
 _NO_LIMIT_MS = 2**62
 
 
@@ -97,7 +97,7 @@ class _Purge:
 
     def _continue(self) -> bool:
         self._slice += 1
-        if self._slice % _AT_ONCE:
+        if self._slice % _BATCH_ROWS:
             return True
         self._end_slice()
         self._tx.progress(self._answer["purged"])
