@@ -1510,7 +1510,7 @@ class Tools:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
-        """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
+        """Return the most recently changed capsule of a workspace, as a summary unless `include_text`."""
 
     def capsule_list(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 20, offset: int | None = 0) -> CapsuleListAnswer:
         """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
@@ -1885,7 +1885,7 @@ class AsyncTools:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     async def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
-        """The most recently changed capsule of a workspace, as a summary unless `include_text`."""
+        """Return the most recently changed capsule of a workspace, as a summary unless `include_text`."""
 
     async def capsule_list(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 20, offset: int | None = 0) -> CapsuleListAnswer:
         """List one workspace's capsules, newest change first, without their text; at most 100 a page."""

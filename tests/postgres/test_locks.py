@@ -64,7 +64,7 @@ def test_every_tool_holds_the_locks_of_the_workspaces_in_which_it_writes(guarded
 
 def test_a_tool_that_reaches_further_than_it_says_is_found_out(guarded: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     guarded.call("capsule_store", {"workspace": "a", "name": "n", "capsule_text": capsule()})
-    monkeypatch.setattr(moss_rename, "across", False)
+    monkeypatch.setattr(moss_rename, "cross_workspace", False)
     renaming = {"type": "capsule", "workspace": "a", "name": "n", "new_workspace": "b"}
     with pytest.raises(MossError) as refused:
         guarded.call("moss_rename", renaming)

@@ -94,7 +94,7 @@ def capsule_latest(
     include_text: IncludeText = False,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """The most recently changed capsule of a workspace, as a summary unless `include_text`.
+    """Return the most recently changed capsule of a workspace, as a summary unless `include_text`.
 
     Where there is none, `elsewhere` names the newest of other workspaces.
     """
