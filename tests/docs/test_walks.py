@@ -1,0 +1,65 @@
+"""The walks of docs/explanation/architecture.md do not grow: files passed through, and switches between them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL
+from moss_memory.cli.main import run
+from moss_memory.mcp.server_context import ServerContext
+from moss_memory.mcp.stdio import Server
+from support.walks import Walk
+
+HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ServerContext:
+    """The context of a server with a few capsules."""
+    made = ServerContext(str(tmp_path / "home"), None)
+    for number in range(3):
+        made.store().call("capsule_store", {"name": f"old-{number}", "capsule_text": FULL})
+    return made
+
+
+def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerContext) -> None:
+    with open(os.devnull, "wb") as sink:
+        server = Server(context.tools, context.store, sink.fileno())
+
+        def send(id: int, method: str, params: dict[str, Any]) -> None:
+            server._handle_line(json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).encode())
+
+        def store(id: int) -> None:
+            send(id, "tools/call", {"name": "capsule_store", "arguments": {"name": f"a{id}", "capsule_text": FULL}})
+
+        send(0, "initialize", HELLO)
+        store(1)
+        store(2)
+        walk = Walk().record(lambda: store(3))
+    assert len(walk.files) <= 34, list(walk.files)
+    assert walk.switches <= 112
+
+
+def test_a_search_passes_through_few_files(context: ServerContext) -> None:
+    store = context.store()
+    for question in ("tokens", "refresh tokens"):
+        store.call("moss_search", {"query": question})
+    walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
+    assert len(walk.files) <= 36, list(walk.files)
+    assert walk.switches <= 145
+
+
+def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
+    context: ServerContext, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--home", str(tmp_path / "home"), "fetch", "old-1"]
+    run(words)
+    walk = Walk().record(lambda: run(words))
+    assert '"old-1"' in capfd.readouterr().out
+    assert len(walk.files) <= 34, list(walk.files)
+    assert walk.switches <= 95
