@@ -124,7 +124,6 @@ def test_one_plan_can_be_shown_alone(shop: Cli, words: list[str]) -> None:
         (["-w", "shop", "--plan", "PLAN-009"], 1, "[NOT_FOUND] there is no plan or task 'PLAN-009'"),
         (["-w", "shop", "--plan", "TASK-001"], 1, "[INVALID_REQUEST] TASK-001 is a task; --plan names a plan"),
         (["-w", " "], 1, "[INVALID_REQUEST] --workspace is blank"),
-        ([], 2, "moss: --workspace is needed by `moss task board`"),
     ],
 )
 def test_a_board_that_there_is_not_is_refused(shop: Cli, words: list[str], code: int, says: str) -> None:

@@ -119,7 +119,7 @@ def test_no_name_and_no_workspace_is_cut(width: int) -> None:
 def test_what_is_the_same_on_every_line_is_said_once() -> None:
     shown = screen("list", 80)
     assert shown.count("shop") == 1
-    assert "on every line: workspace shop" in shown
+    assert "All: workspace shop" in shown
 
 
 def test_the_overview_fits_one_screen(monkeypatch: pytest.MonkeyPatch) -> None:

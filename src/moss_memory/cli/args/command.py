@@ -169,8 +169,7 @@ class Command:
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
         example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
-        hint = " (MOSS_WORKSPACE sets a default one)" if "workspace" in needed else ""
-        raise UsageError(f"{missing} by `moss {self.words}`{hint}{example}", command=self.words)
+        raise UsageError(f"{missing} by `moss {self.words}`{example}", command=self.words)
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:

@@ -60,6 +60,9 @@ UNLISTED = (
 INTERNAL = ("artifact_purge", "branchmind_purge")
 """Tools that are not commands: `moss purge --type` calls them."""
 
+ALIASES = {"save": "store", "load": "fetch"}
+"""Everyday words for the verbs of capsules and artifacts."""
+
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
@@ -101,7 +104,10 @@ def all_words_of(tool: str) -> list[str]:
     """Return every name of a tool's command, the shortest first."""
     words = words_of(tool)
     shared = [f"{family} {words}" for family in _groups_of(tool)]
-    return list(dict.fromkeys([words, long_words_of(tool), *shared]))
+    group, _, verb = long_words_of(tool).partition(" ")
+    aliases = [word for word, meant in ALIASES.items() if meant == verb and group in ("capsule", "artifact")]
+    others = [f"{prefix}{word}" for word in aliases for prefix in (("", "capsule ") if group == "capsule" else (f"{group} ",))]
+    return list(dict.fromkeys([words, long_words_of(tool), *shared, *others]))
 
 
 def _groups_of(tool: str) -> list[str]:
@@ -123,7 +129,7 @@ def tool_alone(word: str) -> str:
     """Return the name of the tool for `moss WORD`; the tool may not exist."""
     if word in SHARED:
         return SHARED[word]
-    verb = word.replace("-", "_")
+    verb = ALIASES.get(word, word).replace("-", "_")
     own = f"moss_{verb}"
     return own if own in MODULES and own not in SHARED.values() else f"capsule_{verb}"
 
@@ -132,6 +138,8 @@ def tool_of(group: str, verb: str) -> str:
     """Return the name of the tool for `moss GROUP VERB`; the tool may not exist."""
     if verb in SHARED and group in TOOL_GROUPS[""].serves.get(SHARED[verb], ()):
         return SHARED[verb]
+    if group in ("capsule", "artifact"):
+        verb = ALIASES.get(verb, verb)
     verb = verb.replace("-", "_")
     named = _TOOLS.get(f"{group} {_hyphenate(verb)}")
     prefix = next((prefix for prefix, name in PREFIXES if name == group), f"{group.replace('-', '_')}_")

@@ -189,6 +189,8 @@ def _extra_options(command: Command) -> list[Option]:
         extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
     if name == "moss_workspace_delete":
         extras.append(Option("yes", "switch", "do it, instead of saying what would go"))
+    if name.endswith(("_purge", "_erase")):
+        extras.append(Option("yes", "switch", "do not ask on a terminal"))
     if name.endswith("_purge"):
         extras.append(
             Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from moss_memory.cli.render.output import show, warn
 from moss_memory.config import load_config
 
+DEFAULT_WORKSPACE = "default"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.cli.args.command import Command, CommandRequest
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 def request_of(command: Command, words: list[str], home: str | None) -> CommandRequest | None:
     """Return the request of the words, None if they ask for help, which is then printed.
 
-    If a command needs a workspace and the words name none, the default workspace is used if there is one.
+    If a command needs a workspace and the words name none, it is the default one, as for capsules.
     """
     request = command.parse(words)
     if "help" in request.extras:
@@ -23,11 +25,8 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
         show(command_help(command))
         return None
     if "workspace" in command.operation.required and "workspace" not in request.arguments:
-        config = load_config(request.extras.get("home", home))
-        if config.workspace:
-            request.arguments["workspace"] = config.workspace
-        else:
-            _tell_warnings(config)  # the warnings may explain why there is no default workspace
+        configured = load_config(request.extras.get("home", home)).workspace
+        request.arguments["workspace"] = configured or DEFAULT_WORKSPACE
     command.require(request)
     return request
 

@@ -27,7 +27,7 @@ def settings(home: str | None) -> dict[str, Any]:
             "repository": find_repo_config(None, config.home),
         },
         "settings": {
-            key: {"value": without_password(value) if key == "url" else value, "source": config.sources[key]}
+            key: {"value": without_password(value) if key == "url" and value else value, "source": config.sources[key]}
             for key, value in config.values.items()
         },
         "warnings": list(config.warnings),

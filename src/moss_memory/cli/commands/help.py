@@ -37,13 +37,20 @@ _INFERRED_VALUES = {"version": "the one before the present one", "target": "the 
 """Values of inferred arguments."""
 
 _WIDTH = 100
-_COLUMN = 10
-_OWN = "moss"
-_CONNECTION = ("mcp", "serve", "connect", "tour")
-_MAINTENANCE = ("backup", "restore-backup", "index", "doctor", "config")
-_ABOUT = {**dict.fromkeys(_CONNECTION, "connect"), **dict.fromkeys(_MAINTENANCE, "care")}
-_ORDER = ("capsule", _OWN, "task", "think", "notes", "branch", "history", "graph", "trace", "artifact", "record")
-"""The order of groups in the overview; others follow."""
+_COLUMN = 20
+EVERYDAY = (
+    ("save", "NAME < FILE", "Save a hand-over (capsule) for the next session."),
+    ("load", "NAME", "Show it again."),
+    ("latest", "", "Show the newest capsule."),
+    ("list", "", "List the capsules of a workspace."),
+    ("search", "WORDS", "Find anything, by words and by meaning."),
+    ("append", "NAME \u2026", "Add to one section of a capsule."),
+    ("revert", "NAME", "Take back the last change of a capsule."),
+    ("task radar", "", "Show where the work stands and what comes next."),
+    ("connect", "CLIENT", "Connect Claude Code, Codex, Cursor and others."),
+    ("serve", "", "Show the store in your browser."),
+)
+"""The commands that the overview explains: words, arguments, purpose."""
 
 
 def explain(_: str | None, *, command: str | None = None) -> int:
@@ -63,39 +70,24 @@ def explain(_: str | None, *, command: str | None = None) -> int:
 
 
 def overview() -> str:
-    """Return the overview of `moss --help`: the groups and their commands, on one screen."""
-    groups: dict[str, list[str]] = {_OWN: []}
-    for name in [*(name for name in command_names() if name not in BUILT_IN), *BUILT_IN]:
-        group, _, verb = name.rpartition(" ")
-        if group not in (
-            "capsule",
-            "config",
-        ):  # capsule commands are listed without their group, and config has its own help
-            groups.setdefault(group or _ABOUT.get(name, _OWN), []).append(verb)
-    ordered = sorted(groups, key=lambda group: _ORDER.index(group) if group in _ORDER else len(_ORDER))
-    lines = [line for group in ordered for line in _group_lines(group, groups[group], width() or _WIDTH)]
-    everywhere = "Everywhere: --home DIR, --json, --help, -w WORKSPACE. In a pipe answers are JSON."
+    """Return the overview of `moss --help` on one screen: everyday commands, groups, the other commands."""
+    wide = width() or _WIDTH
+    everyday = [(f"{words} {arguments}".strip(), purpose) for words, arguments, purpose in EVERYDAY]
+    shown = {words for words, _, _ in EVERYDAY}
+    others = sorted(name for name in command_names() if " " not in name and name not in shown)
     return "\n".join(
         [
-            *_paragraph("Moss: memory for coding agents and for those who work with them."),
+            "Moss: memory for coding agents and the people who work with them.",
             "",
-            *_paragraph("usage: moss [GROUP] COMMAND [options]; --help says more, moss GROUP lists it"),
+            "Every day (moss COMMAND --help explains one):",
+            *_entries(everyday, _COLUMN),
             "",
-            *lines,
+            *wrap_text(f"Groups (moss GROUP lists its commands): {', '.join(group_names())}.", wide, indent=2),
+            *wrap_text(f"Other commands: {', '.join(others)}.", wide, indent=2),
             "",
-            *_paragraph(everywhere),
-            "example: moss store --name auth < capsule.md && moss fetch auth",
+            *_paragraph("Everywhere: -w WORKSPACE, --home DIR, --json, --help. In a pipe, answers are JSON."),
         ]
     )
-
-
-def _group_lines(group: str, verbs: list[str], width: int) -> list[str]:
-    """Return a group and its commands; cut those of a group with its own help to one line."""
-    first, *more = wrap_text(" ".join(verbs), width, indent=_COLUMN)
-    if more and group != _OWN:
-        cut = first if len(first) + _COLUMN + 2 <= width else first.rpartition(" ")[0]
-        return [f"{group:<{_COLUMN}}{cut} \u2026"]
-    return [f"{group:<{_COLUMN}}{first}", *more]
 
 
 def command_tools() -> list[Operation]:

@@ -6,7 +6,18 @@ from moss_memory.cli.args.command import ADDRESS, Command, find_command
 from moss_memory.cli.args.command_names import INFERRED
 from moss_memory.cli.args.positional import takes_json
 from moss_memory.cli.args.usage_error import UsageError
-from moss_memory.cli.render.output import STDIN, STDOUT, answer, is_terminal, progress_for, say, show, show_text
+from moss_memory.cli.render.output import (
+    STDIN,
+    STDOUT,
+    answer,
+    is_terminal,
+    progress_for,
+    say,
+    show,
+    show_paragraph,
+    show_text,
+)
+from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
@@ -14,6 +25,7 @@ from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.store import Store
 
 from .command_request import load_settings, request_of
+from .confirm import is_confirmed
 from .signals import InterruptHandler
 
 TYPE_CHECKING = False
@@ -55,17 +67,50 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     with InterruptHandler(command.operation) as interruptions:
         store = Store(config)
         _infer(store, command, request)
+        if not is_confirmed(store, command, request):
+            say("moss: nothing was changed")
+            return 1
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:
             show_text(text_of(result, command.operation.answers))
         else:
-            shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
-            response = result if shape is None else _add_titles(store, command, result)
-            answer(response, table=shape, plain="table" in request.extras)
+            _show(store, command, request, result)
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
+
+
+def _show(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> None:
+    """Print the response: JSON, a table, or on a terminal the sentence that confirms a write."""
+    terminal = is_terminal(STDOUT)
+    if not request.for_people(terminal=terminal):
+        answer(result)
+        return
+    plain = "table" in request.extras
+    if terminal and not plain and _confirm(command, request, result):
+        return
+    answer(_add_titles(store, command, result), table=_shape(command, request), plain=plain)
+    if not plain:
+        from .empty_list import tell_where_things_are
+
+        tell_where_things_are(store, command.operation.name, request.arguments, result)
+
+
+def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) -> bool:
+    """Print the sentence that confirms a write, and the fields that need attention; return False if it has none."""
+    if not command.operation.mutates:
+        return False
+    from moss_memory.cli.render.sentences import NOTABLE, sentence_of
+
+    sentence = sentence_of(command.operation.name, result, request.arguments)
+    if sentence is None:
+        return False
+    show_paragraph(to_cli_words(sentence, command.operation))
+    notable = {name: result[name] for name in NOTABLE if result.get(name)}
+    if notable:
+        answer(notable, table=command.operation.answers)
+    return True
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:
@@ -108,7 +153,7 @@ def perform(
     assert isinstance(operation, Operation)
     if "yes" in request.extras:
         request.arguments.setdefault("dry_run", False)
-    only_tried = "yes" in command.options and "dry_run" not in request.arguments
+    only_tried = operation.defaults.get("dry_run") is True and "dry_run" not in request.arguments
     if request.ambiguous_addresses and not operation.writes(request.arguments):
         _resolve_names(store, operation, request)
     progress = progress_for(operation.name.partition("_")[2]) if operation.slow else None
@@ -285,6 +330,11 @@ def _help_or_refuse(words: list[str]) -> int:
     if members and (len(words) == 1 or words[1] in ("--help", "-h")):
         show(family_help(family))
         return 0
+    if members and family == "history" and not words[1].startswith("-"):
+        raise UsageError(
+            f"{words[1]!r} is no command of the group history, which is about notes; "
+            f"the versions of a capsule: moss versions {words[1]}"
+        )
     if members:
         raise UsageError(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
     if family.startswith("-"):

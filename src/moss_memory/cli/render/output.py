@@ -48,7 +48,7 @@ def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> No
         from .table import table_of
 
         reading = is_terminal(STDOUT) and not plain
-        text = table_of(value, table, width=width(), reading=reading, colour=reading and wants_colour())
+        text = table_of(value, table, width=0 if plain else width(), reading=reading, colour=reading and wants_colour())
     else:
         import json
 
@@ -68,6 +68,13 @@ def _refuse(_: object) -> None:
 def show(text: str) -> None:
     """Write text and a newline to stdout in UTF-8, whatever the locale."""
     _show((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def show_paragraph(text: str) -> None:
+    """Write a paragraph to stdout, wrapped between words at the width of the terminal."""
+    from .cell import wrap_text
+
+    show("\n".join(wrap_text(text, width())))
 
 
 def _show(data: bytes) -> None:
@@ -99,11 +106,16 @@ def show_text(text: str) -> None:
 
 
 def say(text: str) -> None:
-    """Write a line to stderr with control characters escaped; ignore a closed stderr."""
+    """Write a message to stderr with control characters escaped, wrapped on a terminal; ignore a closed stderr."""
     if not (text.isascii() and text.isprintable()):
         from .cell import printable
 
         text = printable(text, keep_lines=True)
+    columns = width(STDERR)
+    if columns and len(text) > columns:
+        from .message_lines import wrap_message
+
+        text = wrap_message(text, columns)
     _write_stderr((text + "\n").encode("utf-8", "backslashreplace"))
 
 
@@ -131,11 +143,11 @@ def _write(fd: int, data: bytes) -> None:
             select.select((), (fd,), ())
 
 
-def width() -> int:
-    """Return the columns of the terminal on stdout, 0 if it is not a terminal."""
-    if is_terminal(STDOUT):
+def width(fd: int = STDOUT) -> int:
+    """Return the columns of the terminal at a descriptor, 0 if it is not a terminal."""
+    if is_terminal(fd):
         try:
-            return max(os.get_terminal_size(STDOUT).columns, 40)
+            return max(os.get_terminal_size(fd).columns, 40)
         except OSError:
             return 80
     return 0
@@ -144,8 +156,12 @@ def width() -> int:
 def print_error(error: MossError) -> None:
     """Write `[CODE] message` to stderr, and the proposed next command if there is one."""
     say(f"[{error.code}] {_one_line(error.message)}")
-    for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
+    errors = (error.details or {}).get("errors", ())
+    for line in errors[:ERRORS_SHOWN]:
         say(f"  {_location(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+    if len(errors) > ERRORS_SHOWN:
+        total = (error.details or {}).get("errors_total", len(errors))
+        say(f"  and {total - ERRORS_SHOWN:,} more")
     if error.recovery:
         from .recovery_line import recovery_line
 

@@ -7,10 +7,11 @@ from moss_memory.registry.responses import Column, Field
 from .cell import Cell, cell_of, printable, wrap_text
 from .columns import align_rows
 from .fields import labelled_fields, lines_of
-from .style import paint
+from .style import HIT, HIT_END, paint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from moss_memory.registry.responses import Shape
@@ -34,7 +35,8 @@ def table_of(
 ) -> str:
     """Return a response for people: fields first, then lists as rows, then long texts uncut.
 
-    For `reading`, a value that is the same in every row is printed once, and names are not cut.
+    For `reading`, a value that is the same in every row is printed once, names are not cut and long texts are wrapped.
+    Without a width a list has every column, and nothing is cut.
     """
     if reading and "steps" in shape.fields and "criteria" in _step_fields(shape):
         from .plan_view import plan_of
@@ -111,6 +113,11 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
         return NOTHING
     rows = items if shape.row is None else [shape.row(item) for item in items]
     declared = shape.table or [Column(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
+    if not width and not reading:
+        return _plain_table(declared, rows, shape)
+    text = next((column.key for column in declared if _is_whole(shape, column.key)), None)
+    if reading and text is not None:
+        return _text_blocks(declared, rows, shape, text, width)
     columns = [column for column in declared if column.tells(rows)]
     fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
     shown = [
@@ -120,7 +127,42 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
     columns, shown = _without(same, columns, shown)
     constants = ", ".join(f"{column.title} {text}" for column, text in same.items() if text != "-")
     table = align_rows(columns, shown, width=width, reading=reading)
-    return "\n".join([table, "", *wrap_text(f"on every line: {constants}", width)]) if constants else table
+    return "\n".join([table, "", *wrap_text(f"All: {constants}", width)]) if constants else table
+
+
+def _is_whole(shape: Shape, key: str) -> bool:
+    return key in shape.fields and shape.fields[key].shown == "whole"
+
+
+def _plain_table(declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape) -> str:
+    """Return rows with every column that has a value, in the order of the screen and then of the answer; cut nothing."""
+    keys = [column.key for column in declared]
+    titles = {column.key: column.title for column in declared}
+    keys += [key for key, field in shape.fields.items() if key not in titles and field.shown not in ("never", "opened")]
+    columns = [
+        Column(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
+    ]
+    fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
+    shown = [
+        [cell_of(field, row.get(column.key)) for column, field in zip(columns, fields, strict=True)] for row in rows
+    ]
+    return align_rows(columns, shown)
+
+
+def _text_blocks(
+    declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape, text: str, width: int
+) -> str:
+    """Return rows with a long text as blocks: the other columns on one line, then the text, wrapped."""
+    columns = [column for column in declared if column.key != text and column.tells(rows)]
+    blocks = []
+    for row in rows:
+        shown = [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)).text for column in columns]
+        lines = [f"{HIT}{'  '.join(part for part in shown if part != '-')}{HIT_END}"]
+        for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
+            first, *more = wrap_text(line, width, indent=2)
+            lines += [f"  {first}".rstrip(), *more]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
 
 
 def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:

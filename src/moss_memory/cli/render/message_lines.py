@@ -1,0 +1,46 @@
+"""Messages wrapped at the width of a terminal, between words; a proposed command can still be copied."""
+
+from __future__ import annotations
+
+import re
+
+from .cell import cells, wrap_text
+
+_PROPOSAL = "try: "
+_WORD = re.compile(r"(?:'[^']*'|\S)+")
+"""A word of a shell; spaces inside single quotes do not end it."""
+
+
+def wrap_message(text: str, width: int) -> str:
+    """Return the lines of a message, each at most `width` columns wide if its words allow."""
+    return "\n".join(part for line in text.split("\n") for part in _wrap(line, width))
+
+
+def _wrap(line: str, width: int) -> list[str]:
+    if cells(line) <= width:
+        return [line]
+    if line.startswith(_PROPOSAL):
+        return _wrap_proposal(line, width)
+    indent = len(line) - len(line.lstrip(" "))
+    first, *more = wrap_text(line.strip(" "), width, indent=indent + 2)
+    return [" " * indent + first, *more]
+
+
+def _wrap_proposal(line: str, width: int) -> list[str]:
+    """Return a command over several lines that end in a backslash, then its reason as a comment."""
+    command, _, reason = line.partition("  # ")
+    blank = " " * len(_PROPOSAL)
+    lines, current = [], ""
+    for word in _WORD.findall(command.removeprefix(_PROPOSAL)):
+        if current and len(_PROPOSAL) + cells(current) + cells(word) + 3 > width:
+            lines.append(f"{current} \\")
+            current = f"  {word}"
+        else:
+            current = f"{current} {word}" if current else word
+    first, *more = [*lines, current]
+    comment = wrap_text(reason, width, indent=len(blank) + 2) if reason else []
+    return [
+        _PROPOSAL + first,
+        *(blank + part for part in more),
+        *(f"{blank}# {part.strip()}" for part in comment),
+    ]
