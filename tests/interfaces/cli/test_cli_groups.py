@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -186,10 +185,10 @@ def test_what_is_missing_is_named_with_an_example(cli: Cli, operation: Operation
     assert see == f"see: moss {words_of(operation.name)} --help"
 
 
-def test_there_is_no_silent_workspace(cli: Cli) -> None:
-    assert "--workspace is needed" in cli("branch", "list").err
-    assert "--workspace is needed" in cli("notes", "add", "text").err
-    assert not os.path.exists(os.path.join(cli.home, "moss.db"))
+def test_groups_use_the_default_workspace_of_capsules(cli: Cli) -> None:
+    assert cli("notes", "add", "text").code == 0
+    assert [one["workspace"] for one in cli("workspaces").json["workspaces"]] == ["default"]
+    assert cli("think", "playbook", "debug").code == 0
 
 
 def test_the_letter_for_the_workspace_works_wherever_there_is_one(cli: Cli, capsule: str) -> None:

@@ -107,7 +107,7 @@ def test_a_long_content_is_one_line(shop: Cli) -> None:
 def test_edges_and_nodes_stand_in_tables_of_their_own(shop: Cli) -> None:
     shown = shop("graph", "query", "-w", "shop", "--table").out
     assert "\nnodes:\nid  type" in shown
-    assert "\nedges:\nfrom  rel   to\nq2    asks  q1\n" in shown
+    assert re.search(r"\nedges:\nfrom  rel   to .*\nq2    asks  q1 ", shown)
     changes = shop("graph", "diff", "main", "what-if", "-w", "shop", "--table").out
     assert re.search(r"^changed +node +q1 +question +closed +Redis$", changes, re.MULTILINE)
 
@@ -154,8 +154,8 @@ def test_what_an_answer_proposes_is_a_command(shop: Cli) -> None:
 
 def test_a_hit_in_notes_and_nodes_says_where_it_lies(shop: Cli) -> None:
     lines = shop("search", "cron", "--table").out.splitlines()
-    assert lines[0].split() == ["workspace", "type", "branch", "title", "snippet", "id"]
-    assert re.match(r"shop +note +main +Rotation moved +The cron job is gone\. +\d+$", lines[1])
+    assert lines[0].split()[:6] == ["workspace", "type", "branch", "title", "snippet", "id"]
+    assert re.match(r"shop +note +main +Rotation moved +The cron job is gone\. +\d+ ", lines[1])
 
 
 @pytest.mark.parametrize("width", [0, 40])

@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     [
         (["get", "x"], "did you mean fetch?"),
         (["show"], "did you mean fetch, notes show or task show?"),
-        (["load", "auth"], "did you mean fetch?"),
         (["cat"], "did you mean fetch?"),
-        (["save"], "did you mean store?"),
+        (["history", "auth"], "the versions of a capsule: moss versions auth"),
         (["add"], "did you mean store or notes add?"),
         (["put"], "did you mean store?"),
         (["create"], "did you mean store, branch create or task create?"),

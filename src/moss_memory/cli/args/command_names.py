@@ -106,7 +106,9 @@ def all_words_of(tool: str) -> list[str]:
     shared = [f"{family} {words}" for family in _groups_of(tool)]
     group, _, verb = long_words_of(tool).partition(" ")
     aliases = [word for word, meant in ALIASES.items() if meant == verb and group in ("capsule", "artifact")]
-    others = [f"{prefix}{word}" for word in aliases for prefix in (("", "capsule ") if group == "capsule" else (f"{group} ",))]
+    others = [
+        f"{prefix}{word}" for word in aliases for prefix in (("", "capsule ") if group == "capsule" else (f"{group} ",))
+    ]
     return list(dict.fromkeys([words, long_words_of(tool), *shared, *others]))
 
 

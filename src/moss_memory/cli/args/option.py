@@ -56,6 +56,13 @@ _EXTRA_HELP = {
 }
 """Additions to the description of `--path`."""
 
+_CONFIRMATIONS = {
+    "_workspace_delete": "do it, instead of saying what would go",
+    "_purge": "do not ask on a terminal",
+    "_erase": "do not ask on a terminal",
+}
+"""Suffixes of tools whose command has `--yes`, and its meaning."""
+
 _COMMON = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
     ("table", "switch", "a plain table with every column, instead of JSON"),
@@ -187,10 +194,9 @@ def _extra_options(command: Command) -> list[Option]:
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
     if name == "moss_erase":
         extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
-    if name == "moss_workspace_delete":
-        extras.append(Option("yes", "switch", "do it, instead of saying what would go"))
-    if name.endswith(("_purge", "_erase")):
-        extras.append(Option("yes", "switch", "do not ask on a terminal"))
+    confirmation = next((means for suffix, means in _CONFIRMATIONS.items() if name.endswith(suffix)), None)
+    if confirmation:
+        extras.append(Option("yes", "switch", confirmation))
     if name.endswith("_purge"):
         extras.append(
             Option("type", "extra", "of which family: capsule, if left out, artifact, reasoning, task or record")

@@ -13,12 +13,11 @@ if TYPE_CHECKING:
 
 
 def is_confirmed(store: Store, command: Command, request: CommandRequest) -> bool:
-    """Return True if a command may run: it removes nothing for good, `--yes` was given, or the answer is yes.
+    """Return True if a command that removes for good may run: `--yes` was given, or the answer is yes.
 
     In a pipe or a script nothing is asked. The dry run refuses an invalid request before the question.
     """
-    asks = command.operation.name.endswith(("_purge", "_erase"))
-    if not asks or request.arguments.get("dry_run") or request.extras.get("yes"):
+    if request.arguments.get("dry_run") or request.extras.get("yes"):
         return True
     if not (is_terminal(STDIN) and is_terminal(STDERR)):
         return True

@@ -77,7 +77,7 @@ def overview() -> str:
     others = sorted(name for name in command_names() if " " not in name and name not in shown)
     return "\n".join(
         [
-            "Moss: memory for coding agents and the people who work with them.",
+            *_paragraph("Moss: memory for coding agents and the people who work with them."),
             "",
             "Every day (moss COMMAND --help explains one):",
             *_entries(everyday, _COLUMN),

@@ -25,7 +25,6 @@ from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.store import Store
 
 from .command_request import load_settings, request_of
-from .confirm import is_confirmed
 from .signals import InterruptHandler
 
 TYPE_CHECKING = False
@@ -34,6 +33,9 @@ if TYPE_CHECKING:
 
     from moss_memory.cli.args.command import CommandRequest
     from moss_memory.registry.responses import Shape
+
+REMOVES_FOR_GOOD = ("_purge", "_erase")
+"""Suffixes of tools that a terminal asks about."""
 
 
 def run_tool(words: list[str], home: str | None) -> int:
@@ -67,7 +69,7 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
     with InterruptHandler(command.operation) as interruptions:
         store = Store(config)
         _infer(store, command, request)
-        if not is_confirmed(store, command, request):
+        if command.operation.name.endswith(REMOVES_FOR_GOOD) and not _is_confirmed(store, command, request):
             say("moss: nothing was changed")
             return 1
         result = perform(store, command, request, interruptions)
@@ -79,6 +81,12 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
+
+
+def _is_confirmed(store: Store, command: Command, request: CommandRequest) -> bool:
+    from .confirm import is_confirmed  # only a few commands ask
+
+    return is_confirmed(store, command, request)
 
 
 def _show(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> None:
@@ -330,13 +338,11 @@ def _help_or_refuse(words: list[str]) -> int:
     if members and (len(words) == 1 or words[1] in ("--help", "-h")):
         show(family_help(family))
         return 0
-    if members and family == "history" and not words[1].startswith("-"):
-        raise UsageError(
-            f"{words[1]!r} is no command of the group history, which is about notes; "
-            f"the versions of a capsule: moss versions {words[1]}"
-        )
     if members:
-        raise UsageError(f"unknown command {words[1]!r}{nearest(f'{family} {words[1]}', members)}", command=family)
+        hint = nearest(f"{family} {words[1]}", members)
+        if family == "history" and hint.endswith(" reset?"):  # the only similarity is the group
+            hint = f"; the versions of a capsule: moss versions {words[1]}"
+        raise UsageError(f"unknown command {words[1]!r}{hint}", command=family)
     if family.startswith("-"):
         raise UsageError(f"unknown option {family}; options stand after the command")
     raise UsageError(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")

@@ -24,6 +24,7 @@ _CONSTANT_CHARS = 40
 
 _NAMING = ("name", "id", "title", "path", "tool")
 _COMPUTED = Field("text", "")
+_SCALARS = ("text", "integer", "number", "flag", "choice", "moment", "moment_ms", "path")
 _REMARKS = {
     "degraded": "by words alone; `moss doctor` says how to search by meaning too",
     "pending": "{} more are found by their words alone; `moss index` prepares them",
@@ -134,11 +135,16 @@ def _is_whole(shape: Shape, key: str) -> bool:
     return key in shape.fields and shape.fields[key].shown == "whole"
 
 
+def _is_scalar(field: Field) -> bool:
+    """Return True if a value fits into a cell: no object, and no list of objects."""
+    return (field.shown != "never" and field.kind in _SCALARS) or (field.kind == "list" and field.of.kind in _SCALARS)
+
+
 def _plain_table(declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape) -> str:
-    """Return rows with every column that has a value, in the order of the screen and then of the answer; cut nothing."""
+    """Return rows with every column that has a value, those of the screen first; cut nothing."""
     keys = [column.key for column in declared]
     titles = {column.key: column.title for column in declared}
-    keys += [key for key, field in shape.fields.items() if key not in titles and field.shown not in ("never", "opened")]
+    keys += [key for key, field in shape.fields.items() if key not in titles and _is_scalar(field)]
     columns = [
         Column(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
     ]
@@ -149,9 +155,7 @@ def _plain_table(declared: Sequence[Column], rows: list[dict[str, Any]], shape: 
     return align_rows(columns, shown)
 
 
-def _text_blocks(
-    declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape, text: str, width: int
-) -> str:
+def _text_blocks(declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape, text: str, width: int) -> str:
     """Return rows with a long text as blocks: the other columns on one line, then the text, wrapped."""
     columns = [column for column in declared if column.key != text and column.tells(rows)]
     blocks = []
