@@ -76,7 +76,7 @@ def tour(_: str | None) -> int:
     for client, line in connecting_lines():
         show(f"  {client + ':':<16}{line}")
     if moss != "moss":
-        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[semantic]'` puts it there.")
+        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[all]'` puts it there.")
     show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
     return 0
 
