@@ -180,13 +180,18 @@ def _read(path: str, *, strict: bool, warnings: list[str]) -> dict[str, Any]:
     """Return the JSON object in a configuration file; a broken file of a repository only adds a warning."""
     if not os.path.lexists(path):
         return {}
-    found, problem = _parse(_read_regular(path))
+    found, problem = parse_config_file(path)
     if not problem:
         return found
     if strict:
         raise MossError("INVALID_REQUEST", f"{path}: {problem}; correct or remove the file", details={"file": path})
     warnings.append(f"{path} is ignored: {problem}")
     return {}
+
+
+def parse_config_file(path: str) -> tuple[dict[str, Any], str]:
+    """Return the JSON object in a configuration file, or a description of its fault."""
+    return _parse(_read_regular(path))
 
 
 def _parse(text: str | None) -> tuple[dict[str, Any], str]:

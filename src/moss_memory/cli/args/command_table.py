@@ -227,6 +227,26 @@ _ALL = (
         },
     ),
     BuiltIn(
+        "init",
+        "Give this git repository a workspace of its own, by its name.\n\n"
+        "Writes `workspace` into .moss/config.json of the repository and keeps every other setting there. Commit the "
+        "file: every clone and worktree then uses the same workspace.",
+        "moss init --workspace shop --dry-run",
+        {
+            "workspace": _text("the workspace; if left out: the one that is set, else the name of the repository"),
+            "dry_run": _flag("only say what would be written"),
+        },
+        does="commands.init.init",
+        table="commands.init.init_text",
+        answers={
+            "workspace": text("the workspace of this repository"),
+            "file": file_path("the file with the setting"),
+            "changed": flag("whether the file changes"),
+            "dry_run": flag("whether nothing was written"),
+            "connect": texts("clients on this machine that are not connected"),
+        },
+    ),
+    BuiltIn(
         "prime",
         "Say in a few lines what is open here, for the start of a session.\n\n"
         "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "

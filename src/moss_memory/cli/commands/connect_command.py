@@ -57,7 +57,16 @@ def connect(
         location, home=home, store_home=store_home, toolsets=toolsets, url=url, http=http, dry_run=dry_run
     )
     report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
+    _suggest_init(home)
     return _with_hooks(report, named_hooks, run, connects=True) if named_hooks else report
+
+
+def _suggest_init(home: str | None) -> None:
+    """Say that the current repository has no workspace of its own."""
+    from .git_work_tree import work_tree
+
+    if work_tree() and not load_config(home).workspace:
+        say("moss: this repository has no workspace of its own yet; `moss init` gives it one")
 
 
 def _refuse_without_client(**options: Any) -> None:

@@ -11,15 +11,24 @@ def repository_name() -> str:
     """Return the folder name of the repository's main work tree, which all its work trees share; empty if there is
     none."""
     try:
-        folder = os.getcwd()
-        while not os.path.lexists(os.path.join(folder, ".git")):
-            parent = os.path.dirname(folder)
-            if parent == folder:
-                return ""
-            folder = parent
-        return os.path.basename(_main_work_tree(folder))
+        folder = work_tree()
+        return os.path.basename(_main_work_tree(folder)) if folder else ""
     except (OSError, ValueError):
         return ""
+
+
+def work_tree() -> str:
+    """Return the folder with `.git` around the current folder; empty if there is none."""
+    try:
+        folder = os.getcwd()
+    except OSError:
+        return ""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder
 
 
 def _main_work_tree(folder: str) -> str:

@@ -1,0 +1,105 @@
+"""`moss init`: give the current repository a workspace of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from moss_memory.cli.render.output import warn
+from moss_memory.config import parse_config_file, resolve_home, setting_problem
+from moss_memory.errors import invalid_request
+
+from .git_work_tree import repository_name, work_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FILE = os.path.join(".moss", "config.json")
+
+
+def init(home: str | None, *, workspace: str | None = None, dry_run: bool = False) -> dict[str, Any]:
+    """Write the workspace into `.moss/config.json` of the repository; keep every other setting in that file."""
+    folder = work_tree()
+    if not folder:
+        raise invalid_request(
+            "the current folder is in no git repository. Run `git init` first, or choose a workspace for all folders: "
+            "moss config set workspace NAME"
+        )
+    if os.path.realpath(os.path.join(folder, ".moss")) == resolve_home(home):
+        raise invalid_request(f"{folder} is the folder of your home; run this inside a project")
+    path = os.path.join(folder, _FILE)
+    present = _read(path)
+    chosen = workspace or present.get("workspace") or repository_name()
+    problem = setting_problem("workspace", chosen)
+    if problem:
+        raise invalid_request(f"{str(chosen)[:100]!r} must be {problem}; choose one with --workspace", path="workspace")
+    changed = present.get("workspace") != chosen
+    if changed and not dry_run:
+        _write(folder, path, {**present, "workspace": chosen})
+    return {
+        "workspace": chosen,
+        "file": path,
+        "changed": changed,
+        "dry_run": dry_run,
+        "connect": _unconnected_clients(),
+    }
+
+
+def _read(path: str) -> dict[str, Any]:
+    """Return the settings of the file; refuse a file that is not a JSON object."""
+    if not os.path.lexists(path):
+        return {}
+    found, problem = parse_config_file(path)
+    if problem:
+        raise invalid_request(f"{path}: {problem}; correct or remove the file", path="file")
+    return found
+
+
+def _write(folder: str, path: str, settings: dict[str, Any]) -> None:
+    """Write the file, which others share and git tracks, with the usual mode of new files; follow no link."""
+    parent = os.path.dirname(path)
+    if os.path.islink(parent) or os.path.islink(path):
+        raise invalid_request(f"{parent if os.path.islink(parent) else path} is a link; remove it first", path="file")
+    os.makedirs(os.path.join(folder, ".moss"), exist_ok=True)
+    temporary = f"{path}.{os.urandom(8).hex()}.part"
+    try:
+        with open(temporary, "x", encoding="utf-8") as file:
+            file.write(json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+        os.replace(temporary, path)
+    except BaseException:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+
+
+def _unconnected_clients() -> list[str]:
+    """Return the clients on this machine that are not connected."""
+    from .connect_command import overview
+
+    try:
+        return [one["client"] for one in overview()["clients"] if one["found"] and one["connected"] == "no"]
+    except OSError as error:
+        warn(f"the clients on this machine could not be read: {error.strerror}")
+        return []
+
+
+def init_text(report: dict[str, Any], *, width: int) -> str:
+    """Return the report in sentences."""
+    from moss_memory.cli.render.cell import printable, wrap_text
+
+    name, file = printable(str(report["workspace"])), printable(report["file"])
+    if report["dry_run"] and report["changed"]:
+        first = f"This would write the workspace {name} into {file}. Nothing was changed."
+    elif report["changed"]:
+        first = f"The workspace of this repository is {name}; {file} says so."
+    else:
+        first = f"The workspace of this repository was {name} already; nothing was changed."
+    second = (
+        "Agents and commands that run anywhere inside it now use that workspace unless they name another. "
+        "Commit the file, and every clone and worktree uses it too."
+    )
+    lines = [*wrap_text(first, width), *wrap_text(second, width)]
+    if report["connect"]:
+        lines += ["", "Not connected yet:", *(f"  moss connect {client}" for client in report["connect"])]
+    return "\n".join(lines)
