@@ -25,6 +25,11 @@ class ConfigEdit:
         self.path = path
         self.file = self.convert_parse_errors(lambda: SettingsFile(path))
 
+    @property
+    def undo_key(self) -> str:
+        """Return the key under which the replaced entry of this edit is stored."""
+        return self.file.real
+
     def find_in(self, text: str) -> Any:
         """Return the part of Moss in a text, None if there is none."""
         raise NotImplementedError
@@ -95,7 +100,7 @@ class ConfigEdit:
             original = self.restore_text()
         value = self.find_in(original or "")
         alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
-        remember(self.file.real, change_of(original or "", after, alone=alone, absent=original is None))
+        remember(self.undo_key, change_of(original or "", after, alone=alone, absent=original is None))
 
     def backup_path(self) -> str:
         """Return the path of a copy that equals the file before Moss, empty if there is none."""
@@ -104,7 +109,7 @@ class ConfigEdit:
 
     def _replaced(self) -> Before | None:
         """Return the replaced entry, None if the file has it again or has nothing of Moss, so that it is outdated."""
-        before = recall(self.file.real)
+        before = recall(self.undo_key)
         if before is None:
             return None
         now = self.find_in(self.file.text)

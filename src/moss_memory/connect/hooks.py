@@ -21,10 +21,34 @@ if TYPE_CHECKING:
     from .jsonc import Path
 
 _KEY, _WITHIN = "hooks", "hooks"
-_RUN = {"SessionStart": ["prime"], "PreCompact": ["prime", "--before-compaction"]}
-"""The command of each event: open work for the model, a reminder for the model that writes the summary."""
+_START, _COMPACTION = "start", "compaction"
+_RUN = {_START: ["prime"], _COMPACTION: ["prime", "--before-compaction"]}
+"""The command of each moment: open work for the model, a reminder for the model that writes the summary."""
 _TIMEOUT_S = 10
 """A short timeout, so that a session does not begin late."""
+
+
+class HookFormat:
+    """The format of a client's hooks: the names of its events, and the shape of a hook in its file."""
+
+    def __init__(
+        self, start: str, compaction: str, *, timeout: int = _TIMEOUT_S, flat: bool = False, version: int = 0
+    ) -> None:
+        self.events = {_START: start, _COMPACTION: compaction}
+        self.timeout = timeout
+        """The timeout in the unit of the client."""
+        self.flat = flat
+        """True if an event is a list of hooks; False if it is a list of groups, each with a list of hooks."""
+        self.version = version
+        """The version of the format that the file must name; 0 if it names none."""
+
+
+_FORMATS = {
+    "claude-code": HookFormat("SessionStart", "PreCompact"),
+    "codex": HookFormat("SessionStart", "PreCompact"),
+    "gemini": HookFormat("SessionStart", "PreCompress", timeout=_TIMEOUT_S * 1000),
+    "cursor": HookFormat("sessionStart", "preCompact", flat=True, version=1),
+}
 
 
 class Hooks(ConfigEdit):
@@ -37,18 +61,31 @@ class Hooks(ConfigEdit):
                 f"{client.name} has no hooks that Moss could use; clients with hooks: {known}", path="hooks"
             )
         super().__init__(client.hooks_file(scope))
+        self.format = _FORMATS[client.key]
         self.client = client
         self.scope = scope
         self.commands: dict[str, str] = self.convert_parse_errors(lambda: self.find_in(self.file.text)) or {}
         """The commands of Moss by event."""
 
+    @property
+    def undo_key(self) -> str:
+        """Return the key of the stored entry; a file that has servers and hooks has two."""
+        return f"{self.file.real}#hooks" if self.shares_file else self.file.real
+
+    @property
+    def shares_file(self) -> bool:
+        """Return True if the client keeps its servers in the same file."""
+        return self.client.file(self.scope) == self.path
+
     def with_hooks(self, home: str | None) -> str:
         """Return the text of the file with both hooks."""
-        wanted = {event: self._line(words, home) for event, words in _RUN.items()}
-        return self.convert_parse_errors(lambda: _put(self.file.text, wanted))
+        wanted = {self.format.events[moment]: self._line(words, home) for moment, words in _RUN.items()}
+        return self.convert_parse_errors(lambda: self._put(self.file.text, wanted))
 
     def _line(self, words: list[str], home: str | None) -> str:
         """Return the shell command of a hook; a project's file has no absolute paths of this machine."""
+        if self.client.key != "claude-code":
+            words = [*words, "--client", self.client.key]
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
         named = home or os.environ.get("MOSS_HOME")
@@ -57,12 +94,13 @@ class Hooks(ConfigEdit):
 
     def find_in(self, text: str) -> Any:
         """Return the commands of Moss in a text, by event."""
-        return {event: command for event, _, command in _ours(text)} or None
+        return {event: command for event, _, command in self._ours(text)} or None
 
     def write_into(self, text: str, value: Any) -> str:
         """Return a text with these hooks of Moss and no others."""
+        value = value or {}  # None if the file has no hook of Moss
         base = text if set(self.find_in(text) or ()) <= set(value) else self.remove_from(text)
-        return _put(base, value)
+        return self._put(base, value)
 
     def content(self, text: str) -> Any:
         """Return the parsed content of a text."""
@@ -70,33 +108,39 @@ class Hooks(ConfigEdit):
 
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
-        for _, place, _ in _ours(text):
-            group = jsonc.find(text, place[:-2])
-            return self.remove_from(jsonc.remove(text, place[:-2] if len(group[_WITHIN]) == 1 else place))
+        for _, place, _ in self._ours(text):
+            alone = not self.format.flat and len(jsonc.find(text, place[:-2])[_WITHIN]) == 1
+            return self.remove_from(jsonc.remove(text, place[:-2] if alone else place))
         return text
 
+    def _put(self, text: str, wanted: dict[str, str]) -> str:
+        """Return a text in which each event runs this command; replace another command of Moss."""
+        if self.format.version and wanted and jsonc.find(text, ("version",)) is None:
+            text = jsonc.put(text, ("version",), self.format.version)
+        for event, command in wanted.items():
+            place = next((path for name, path, _ in self._ours(text) if name == event), None)
+            if place is not None:
+                text = jsonc.put(text, (*place, "command"), command)
+                continue
+            present = jsonc.find(text, (_KEY, event))
+            hook: dict[str, Any] = {"type": "command", "command": command, "timeout": self.format.timeout}
+            last = len(present) if isinstance(present, list) else 0
+            text = jsonc.put(text, (_KEY, event, last), hook if self.format.flat else {_WITHIN: [hook]})
+        return text
 
-def _put(text: str, wanted: dict[str, str]) -> str:
-    """Return a text in which each event runs this command; replace another command of Moss."""
-    for event, command in wanted.items():
-        place = next((path for name, path, _ in _ours(text) if name == event), None)
-        if place is not None:
-            text = jsonc.put(text, (*place, "command"), command)
-            continue
-        groups = jsonc.find(text, (_KEY, event))
-        group = {_WITHIN: [{"type": "command", "command": command, "timeout": _TIMEOUT_S}]}
-        text = jsonc.put(text, (_KEY, event, len(groups) if isinstance(groups, list) else 0), group)
-    return text
-
-
-def _ours(text: str) -> Iterator[tuple[str, Path, str]]:
-    """Yield every hook of Moss in a text: its event, its path and its command."""
-    for event in _RUN:
-        for place, group in enumerate(_list(jsonc.find(text, (_KEY, event)))):
-            for inner, hook in enumerate(_list(group.get(_WITHIN) if isinstance(group, dict) else None)):
-                command = hook.get("command") if isinstance(hook, dict) else None
-                if isinstance(command, str) and _is_moss(command):
-                    yield event, (_KEY, event, place, _WITHIN, inner), command
+    def _ours(self, text: str) -> Iterator[tuple[str, Path, str]]:
+        """Yield every hook of Moss in a text: its event, its path and its command."""
+        for event in self.format.events.values():
+            for place, one in enumerate(_list(jsonc.find(text, (_KEY, event)))):
+                at: Path = (_KEY, event, place)
+                inner = one.get(_WITHIN) if isinstance(one, dict) else None
+                hooks = (
+                    [(at, one)] if self.format.flat else [((*at, _WITHIN, n), h) for n, h in enumerate(_list(inner))]
+                )
+                for path, hook in hooks:
+                    command = hook.get("command") if isinstance(hook, dict) else None
+                    if isinstance(command, str) and _is_moss(command):
+                        yield event, path, command
 
 
 def _list(value: Any) -> list[Any]:

@@ -34,7 +34,7 @@ FOUND = {
 @pytest.fixture
 def at_home(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
     """Nobody else's settings, and no client on the path."""
-    for name in ("CLAUDE_CONFIG_DIR", "MOSS_TOKEN"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MOSS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
     return cli
@@ -170,3 +170,68 @@ def test_a_hook_that_was_there_before_comes_back(at_home: Cli) -> None:
         copy.unlink()
     at_home("connect", "claude-code", "--remove")
     assert path.read_text() == own
+
+
+OTHER_CLIENTS = {
+    "codex": ("SessionStart", "PreCompact"),
+    "gemini": ("SessionStart", "PreCompress"),
+    "cursor": ("sessionStart", "preCompact"),
+}
+FOUND_ELSEWHERE = ("{}", '{\n  // mine\n  "theme": "dark",\n  "version": 1\n}\n', "")
+
+
+def of_moss(path: Path, client: str) -> dict[str, list[dict[str, Any]]]:
+    """The hooks of Moss by event, without the groups around them."""
+    hooks = jsonc.read(path.read_text())["hooks"]
+    flat = client == "cursor"
+    return {
+        event: [hook for one in entries for hook in ([one] if flat else one["hooks"]) if " prime" in hook["command"]]
+        for event, entries in hooks.items()
+    }
+
+
+@pytest.mark.parametrize("text", FOUND_ELSEWHERE)
+@pytest.mark.parametrize("client", OTHER_CLIENTS)
+def test_other_clients_get_hooks_in_their_own_format(at_home: Cli, client: str, text: str) -> None:
+    path = Path(CLIENTS[client].hooks_file(USER))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if text:
+        path.write_text(text)
+    told = at_home("connect", client, "--hooks").json["hooks"]
+    assert (told["changed"], told["events"]) == (True, list(OTHER_CLIENTS[client]))
+    found = of_moss(path, client)
+    assert list(found) == list(OTHER_CLIENTS[client])
+    for hooks in found.values():
+        (hook,) = hooks
+        words = shlex.split(hook["command"])
+        assert os.path.isabs(words[0])
+        assert words[-2:] == ["--client", client] or "--home" in words
+        assert hook["timeout"] == (10_000 if client == "gemini" else 10)
+    if client == "cursor":
+        assert jsonc.read(path.read_text())["version"] == 1
+    if client == "gemini":  # servers and hooks are in one file
+        assert "moss" in jsonc.read(path.read_text())["mcpServers"]
+    before = path.read_bytes()
+    assert at_home("connect", client, "--hooks").json["hooks"]["changed"] is False
+    assert path.read_bytes() == before
+    gone = at_home("connect", client, "--remove").json
+    assert (gone["connected"], gone["hooks"]["events"]) == ("no", [])
+    assert (path.read_text() if path.exists() else "") == text
+
+
+@pytest.mark.parametrize("client", OTHER_CLIENTS)
+def test_the_hooks_of_other_clients_can_go_alone(at_home: Cli, client: str) -> None:
+    at_home("connect", client, "--hooks").json  # noqa: B018
+    told = at_home("connect", client, "--hooks", "--remove").json
+    assert (told["connected"], told["hooks"]["events"]) == ("stdio", [])
+
+
+@pytest.mark.parametrize("client", OTHER_CLIENTS)
+def test_prime_prints_the_json_that_the_client_reads(at_home: Cli, client: str) -> None:
+    assert at_home("prime", "--client", client).out == ""
+    at_home("task", "create", "task", "Fix it").json  # noqa: B018
+    printed = json.loads(at_home("prime", "--client", client).out)
+    text = printed["additional_context"] if client == "cursor" else printed["hookSpecificOutput"]["additionalContext"]
+    assert "TASK-001" in text
+    reminder = json.loads(at_home("prime", "--before-compaction", "--client", client).out)
+    assert list(reminder) == ["user_message" if client == "cursor" else "systemMessage"]

@@ -30,6 +30,8 @@ SHELLS = ("bash", "zsh", "fish")
 CLIENTS = (
     "claude-code", "claude-desktop", "codex", "cursor", "vs-code", "gemini", "windsurf", "zed", "opencode"
 )  # fmt: skip
+HOOKED_CLIENTS = ("claude-code", "codex", "gemini", "cursor")
+"""The clients that can run `moss prime` when a session begins."""
 SCOPES = ["user", "project"]
 
 
@@ -198,8 +200,8 @@ _ALL = (
         "Only the entry for Moss in the client's file changes, everything else stays byte for byte, comments too; the "
         "file as it was is kept beside it as FILE.before-moss. --remove undoes it, and brings back an entry that "
         "was there. A project's file never holds a token, only the name MOSS_TOKEN. A file that cannot be read is left "
-        "alone. --hooks (Claude Code) also lets a session begin with `moss prime` and reminds of saving before "
-        "compaction; else Moss does nothing unasked.",
+        "alone. --hooks (Claude Code, Codex, Gemini CLI, Cursor) also lets a session begin with `moss prime` and "
+        "reminds of saving before compaction; else Moss does nothing unasked.",
         "moss connect cursor --dry-run",
         {
             "client": _text("whom", enum=list(CLIENTS)),
@@ -257,6 +259,7 @@ _ALL = (
         {
             "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
             "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
+            "client": _text("the client whose hook reads this; claude-code if left out", enum=list(HOOKED_CLIENTS)),
         },
         does="commands.prime.prime",
         everywhere=("home", "help"),

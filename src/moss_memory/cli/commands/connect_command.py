@@ -58,6 +58,9 @@ def connect(
     )
     report = _apply(location, location.with_entry(wanted), token, connects=True, dry_run=dry_run)
     _suggest_init(home)
+    if named_hooks and named_hooks.shares_file and not dry_run:
+        named_hooks = _hooks_of(location)  # the file has changed
+        run = named_hooks.with_hooks(home)
     return _with_hooks(report, named_hooks, run, connects=True) if named_hooks else report
 
 
@@ -87,10 +90,18 @@ def _disconnect(location: ConfigLocation, named_hooks: Hooks | None, *, dry_run:
     """Remove the hooks if `--hooks` was given, else everything of Moss."""
     hooks = named_hooks or (_hooks_of(location) if location.client.hooks else None)
     left = hooks.restore_text() if hooks else ""
+    removed = False
+    if hooks and hooks.shares_file and not named_hooks and not dry_run:
+        # The hooks came last into the file, so they go first: then the rest is as connecting left it.
+        removed = _write(hooks, left, connects=False)
+        location, hooks = type(location)(location.client, location.scope), _hooks_of(location)
+        left = hooks.file.text
     if not named_hooks:
         report = _apply(location, location.restore_text(), "", connects=False, dry_run=dry_run)
     else:
         report = 0 if dry_run else _report(location, "", changed=False, wanted=location.entry is not None)
+    if removed and isinstance(report, dict):
+        return {**report, "hooks": {"file": location.path, "changed": True, "events": []}}
     return _with_hooks(report, hooks, left, connects=False) if hooks and (named_hooks or hooks.commands) else report
 
 
@@ -120,7 +131,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
         change.file.write(text, keep=not backup)
         change.file.backup = backup or change.file.backup
     if not connects:
-        forget(change.file.real)
+        forget(change.undo_key)
     return True
 
 
@@ -147,7 +158,7 @@ def _apply(
         run_own(lines)
     else:
         run_own(lines)
-        forget(location.file.real)
+        forget(location.undo_key)
     return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 

@@ -30,21 +30,39 @@ locations, Open questions). Keep the names of capsules, tasks and steps as they 
 """Printed before compaction, for the model that writes the summary; it cannot call tools."""
 
 
-def prime(home: str | None, *, workspace: str | None = None, before_compaction: bool = False) -> int:
+def prime(
+    home: str | None, *, workspace: str | None = None, before_compaction: bool = False, client: str = "claude-code"
+) -> int:
     """Print the open work of a workspace in a fence, at most 2,000 characters; nothing if there is none.
 
     The default workspace is that of the repository; if there is none, print a line for each workspace with open work.
+    `client` is the program whose hook reads the output.
     """
     config = load_settings(home)
     with Store(config) as store:
         place = workspace or config.workspace or _repository_workspace(store)
         if before_compaction:
-            show(_REMINDER.format(workspace=quoted(place or "default")))
+            show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
             return 0
         lines = _workspace_lines(store, place) if place else _overview_lines(store)
     if lines:
-        show(_fence(lines))
+        show(_for_client(client, "start", _fence(lines)))
     return 0
+
+
+def _for_client(client: str, moment: str, text: str) -> str:
+    """Return the text in the format that the hooks of a client read: plain text, or JSON with one member."""
+    if client == "claude-code":
+        return text
+    import json
+
+    if moment == "compaction":
+        # These clients add nothing to the summary: the reminder goes to the user.
+        return json.dumps({"user_message" if client == "cursor" else "systemMessage": text}, ensure_ascii=False)
+    if client == "cursor":
+        return json.dumps({"additional_context": text}, ensure_ascii=False)
+    specific = {"hookEventName": "SessionStart", "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": specific}, ensure_ascii=False)
 
 
 def _fence(lines: list[str]) -> str:
