@@ -22,10 +22,36 @@ SKILLS = sorted((PLUGIN / "skills").glob("*/SKILL.md"))
 TOOL = re.compile(r"`((?:capsule|tasks|moss|artifact|branchmind)_\w+)`")
 
 
-@pytest.mark.parametrize("name", ["moss", "moss-hooks"])
-def test_a_plugin_has_the_version_of_the_distribution(name: str) -> None:
-    told = json.loads((PLUGINS / name / ".claude-plugin" / "plugin.json").read_text())
-    assert (told["name"], told["version"]) == (name, moss_memory.__version__)
+MANIFESTS = {
+    "Claude Code": "moss/.claude-plugin/plugin.json",
+    "Claude Code hooks": "moss-hooks/.claude-plugin/plugin.json",
+    "Codex": "moss/.codex-plugin/plugin.json",
+    "Cursor": "moss/.cursor-plugin/plugin.json",
+    "Gemini CLI": "moss/gemini-extension.json",
+}
+
+
+@pytest.mark.parametrize("path", MANIFESTS.values(), ids=MANIFESTS)
+def test_a_plugin_has_the_version_of_the_distribution(path: str) -> None:
+    told = json.loads((PLUGINS / path).read_text())
+    assert (told["name"], told["version"]) == (path.partition("/")[0], moss_memory.__version__)
+
+
+def test_every_client_starts_the_same_server_and_finds_the_same_skills() -> None:
+    server = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]["moss"]
+    for client in ("codex", "cursor"):
+        manifest = json.loads((PLUGIN / f".{client}-plugin" / "plugin.json").read_text())
+        assert manifest["mcpServers"] == "./.mcp.json"
+    extension = json.loads((PLUGIN / "gemini-extension.json").read_text())["mcpServers"]["moss"]
+    assert extension == {name: server[name] for name in ("command", "args")}
+    assert json.loads((PLUGIN / ".codex-plugin" / "plugin.json").read_text())["skills"] == "./skills/"
+
+
+def test_codex_and_cursor_are_offered_the_plugin_by_a_marketplace() -> None:
+    codex = json.loads((PLUGINS / ".agents" / "plugins" / "marketplace.json").read_text())["plugins"]
+    assert [(one["name"], one["source"]["path"]) for one in codex] == [("moss", "./moss")]
+    cursor = json.loads((PLUGINS / ".cursor-plugin" / "marketplace.json").read_text())["plugins"]
+    assert [(one["name"], one["source"]) for one in cursor] == [("moss", "moss")]
 
 
 def test_every_plugin_is_offered() -> None:
