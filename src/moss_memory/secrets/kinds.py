@@ -166,7 +166,7 @@ PREFIXED: Kinds = {
     "sonar-token": (("sqp_", "squ_", "sqa_"), r"[0-9a-f]{40}"),
     "sourcegraph-token": (("sgp_", "slk_", "sgd_"), r"(?:(?:[0-9a-f]{16}|local)_){0,1}[0-9a-f]{40,64}"),
     "square-token": (("sq0atp-", "sq0csp-", "sq0idp-"), r"[\w-]{22,}"),
-    "square-access-token": (("EAAA",), r"(?!A{4})[\w-]{60}"),
+    "square-access-token": (("EAAA",), r"(?!AA)[\w-]{60}"),
     "stackhawk-key": (("hawk.",), r"[\w-]{20}\.[\w-]{20}"),
     "statsig-key": (("secret-", "console-"), r"(?=[A-Za-z]{0,42}[0-9])[A-Za-z0-9]{43}"),
     "stripe-key": (("sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"),

@@ -287,7 +287,7 @@ def _is_base64(part: str) -> bool:
     if 3 * part.count("A") >= len(part):
         return True
     is_mixed = all(_compiled(kind).search(part) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]"))
-    return is_mixed and 4 * sum(map(_turns, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
+    return is_mixed and 5 * sum(map(_turns, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
 
 
 def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Iterator[Span]:
@@ -313,11 +313,16 @@ def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Itera
 def _begun_with_zeros(text: str, start: int) -> Iterator[Span]:
     """Yield a value that begins with the base64 of zeros; a longer text before it would be that of a binary."""
     zeros = text.find(ZEROS, start, start + _BLOCK_CHARS + len(ZEROS))
-    if zeros >= 0 and _is_edge(text, zeros) and not _is_after_base64(text, zeros):
+    if zeros >= 0 and _is_edge(text, zeros) and not _is_continued(text, zeros):
         yield from _at(text, zeros, TWITTER, "twitter-bearer-token")
     digits = _compiled(r"[0-9]{8,10}:\Z").search(text[max(0, start - 11) : start])
     if digits is not None:
         yield from _at(text, start - len(digits[0]), TELEGRAM, "telegram-bot-token")
+
+
+def _is_continued(text: str, zeros: int) -> bool:
+    """Tell whether zeros or other base64 end the line before."""
+    return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or _is_after_base64(text, zeros)
 
 
 def _at(text: str, start: int, pattern: str, kind: str) -> Iterator[Span]:
