@@ -25,6 +25,8 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,
     "moss connect, stdio": programs.by_moss_connect,
+    "hooks": programs.session_start_hooks,
+    "plugin": programs.plugin,
     "server-memory adopted": peers.server_memory,
     "basic-memory adopted": peers.basic_memory,
     "memory-keeper adopted": peers.memory_keeper,

@@ -67,6 +67,41 @@ def by_moss_connect(folder: Path) -> tuple[int, list[str]]:
     return len(lines) - len(failed), failed
 
 
+def plugin(folder: Path) -> tuple[int, list[str]]:
+    """Each client accepts the plugin in its own form."""
+    plugins = Path(__file__).resolve().parents[2] / "plugins"
+    lines = {
+        "claude-code": (CLAUDE, f"claude plugin validate {plugins / 'moss'}", "passed"),
+        "codex": (CODEX, f"codex plugin marketplace add {plugins} && codex plugin list", "moss"),
+        "gemini": (GEMINI, f"gemini extensions validate {plugins / 'moss'}", "successfully validated"),
+    }
+    failed = []
+    for client, (package, line, word) in lines.items():
+        home = folder / client
+        home.mkdir()
+        done = _shell(package, home)(line)
+        if done.returncode or word not in done.stdout + done.stderr:
+            failed.append(f"{client}: {(done.stdout + done.stderr)[-400:]}")
+    return len(lines) - len(failed), failed
+
+
+def session_start_hooks(folder: Path) -> tuple[int, list[str]]:
+    """`moss connect CLIENT --hooks` writes a hook that the client accepts, and that prints the open work."""
+    failed = []
+    clients = {"claude-code": CLAUDE, "codex": CODEX, "gemini": GEMINI}
+    for client, package in clients.items():
+        home = folder / client
+        home.mkdir()
+        run = _shell(package, home)
+        done = run(f"moss task create task 'Fix it' && moss connect {client} --hooks")
+        file = Path(json.loads(done.stdout.splitlines()[-1])["hooks"]["file"])
+        (hook,) = json.loads(file.read_text())["hooks"]["SessionStart"][0]["hooks"]
+        said = run(f"cd / && env -i HOME={home} {hook['command']}", "{}").stdout
+        if "TASK-001" not in said:
+            failed.append(f"{client}: {(done.stderr + said)[-400:]}")
+    return len(clients) - len(failed), failed
+
+
 def _connected(
     client: str, package: tuple[str, str], listing: list[str], word: str, folder: Path
 ) -> tuple[int, list[str]]:

@@ -33,7 +33,7 @@ def _run(command: list[str], folder: Path, script: str) -> str:
 
 
 def _shell_of_the_readme() -> str:
-    return next(block for block in _blocks(ROOT / "README.md", "sh") if "moss store" in block)
+    return next(block for block in _blocks(ROOT / "README.md", "sh") if "moss save" in block)
 
 
 def test_the_minute_in_the_readme_works_as_typed(tmp_path: Path) -> None:
