@@ -9,6 +9,7 @@ import pytest
 from moss_memory.errors import MossError
 from moss_memory.secrets import kinds
 from moss_memory.secrets.matching import spans_in
+from moss_memory.secrets.scanner import findings_in, redacted
 from support.made_up_credentials import TEXTS, TOKENS, Chance
 from support.measured import cpu_s, growth
 from support.thorough import is_thorough
@@ -113,6 +114,13 @@ def test_the_time_of_every_kind_grows_linearly(kind: str) -> None:
 )
 def test_a_long_text_before_the_password_is_looked_through_in_linear_time(part: str) -> None:
     assert growth(lambda size: spans_in(_repeated(part, size) + " password="), MIDDLE, LARGE) < MOST_PER_TENFOLD
+
+
+@pytest.mark.parametrize("after", [" ", " \u00e9", " \U0001f600"])
+def test_many_credentials_are_told_and_removed_in_linear_time(after: str) -> None:
+    values = [TOKENS["github"](Chance(number)) + after for number in range(50)]
+    for do in (redacted, lambda text: findings_in({"text": text})):
+        assert growth(lambda size: do(_repeated("".join(values), size)), MIDDLE, LARGE) < MOST_PER_TENFOLD  # noqa: B023
 
 
 def test_a_long_text_asks_whether_it_is_cancelled() -> None:

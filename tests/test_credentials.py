@@ -169,16 +169,36 @@ def _binaries() -> list[bytes]:
     return [path.read_bytes()[:300_000] for path in found if path.is_file() and path.stat().st_size > 4_000][:200]
 
 
-@pytest.mark.parametrize("width", [64, 76, 0])
-def test_a_binary_as_base64_is_no_credential(width: int) -> None:
+@pytest.mark.parametrize(
+    ("width", "line_end", "signs"),
+    [
+        (64, "\n", b"+/"),
+        (76, "\n", b"+/"),
+        (120, "\n", b"+/"),
+        (0, "", b"+/"),
+        (76, "\\n", b"+/"),
+        (76, "\n", b"-_"),
+        (0, "", b"-_"),
+    ],
+)
+def test_a_binary_as_base64_is_no_credential(width: int, line_end: str, signs: bytes) -> None:
     binaries = [*_binaries(), b"\0" * 40_000, bytes(range(256)) * 200, Chance(9).randbytes(300_000)]
     assert len(binaries) >= 150
     alarms = []
     for number, binary in enumerate(binaries):
-        coded = base64.b64encode(binary).decode()
-        text = "\n".join(coded[at : at + width] for at in range(0, len(coded), width)) if width else coded
+        coded = base64.b64encode(binary, signs).decode()
+        text = line_end.join(coded[at : at + width] for at in range(0, len(coded), width)) if width else coded
         alarms += [(number, kind) for _, _, kind in spans_in(text)]
     assert alarms == []
+
+
+@pytest.mark.parametrize(
+    "line", ["=" * 70, "/" * 70, "+" * 70, "-" * 70, "a/b/c/" * 12, "docs/Guide2/" * 6, "9f3a" * 16]
+)
+def test_a_credential_beside_a_long_line_that_is_no_base64_is_found(line: str) -> None:
+    value = TOKENS["aws-access-key"](Chance(11))
+    for text in (f"{line}\n{value} is the key", f"the key:\n{value}\n{line}", f"{line}/{value}"):
+        assert [kind for _, _, kind in spans_in(text)] == ["aws-access-key"], text
 
 
 def _lines_of_tools(chance: Chance) -> list[str]:

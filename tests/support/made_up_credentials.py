@@ -110,11 +110,14 @@ TOKENS: dict[str, Make] = {
     "aws-session-token": shaped("IQoJ|b3JpZ2luX2Vj", (BASE64, 400)),
     "aws-session-token-older": shaped("Fwo|GZXIvYXdzE", (BASE64, 300)),
     "aws-bedrock": shaped("AB|SK", (BASE64, 128)),
+    "axiom": with_uuid("xa|at-"),
+    "axiom-personal": with_uuid("xa|pt-"),
     "azure-ad-secret": shaped((ALNUM, 3), "8|Q~", (ALNUM, 34)),
     "azure-devops": shaped((ALNUM, 76), "AZ|DO", (ALNUM, 4)),
     "azure-openai": shaped((ALNUM, 52), "JQQ|J99", (ALNUM, 26)),
     "azure-search": shaped((ALNUM, 42), "Az|SeA", (ALNUM, 5)),
     "bitbucket": shaped("AT|BB", (ALNUM, 32)),
+    "brave-search": shaped("BS|A", (ALNUM, 28)),
     "brevo": shaped("xkey|sib-", (HEX, 64), "-", (ALNUM, 16)),
     "buildkite": shaped("bk|ua_", (HEX, 40)),
     "cerebras": shaped("cs|k-", (LOWER, 48)),
@@ -127,6 +130,7 @@ TOKENS: dict[str, Make] = {
     "confluent": shaped("cf|lt", (BASE64, 60)),
     "contentful": shaped("CFP|AT-", (BASE64URL, 43)),
     "crates": shaped("ci|o", (ALNUM, 32)),
+    "cursor": shaped("ke|y_", (HEX, 64)),
     "databricks": shaped("da|pi", (HEX, 32)),
     "databricks-oauth": shaped("do|se", (HEX, 32)),
     "deno": shaped("dd|p_", (ALNUM, 36)),
@@ -166,7 +170,9 @@ TOKENS: dict[str, Make] = {
     "heroku": shaped("HRK|U-AA", (BASE64URL, 58)),
     "hubspot": with_uuid("pat|-na1-"),
     "hugging-face": shaped("h|f_", (string.ascii_letters, 34)),
+    "infisical": shaped("s|t.", (HEX, 24), ".", (HEX, 32), ".", (HEX, 32)),
     "infracost": shaped("ic|o-", (ALNUM, 32)),
+    "inngest": shaped("sign|key-prod-", (HEX, 64)),
     "json-web-token": json_web_token,
     "klaviyo": shaped("p|k_", (HEX, 34)),
     "langfuse": with_uuid("sk-|lf-"),
@@ -249,6 +255,7 @@ TOKENS: dict[str, Make] = {
     "together": shaped("tgp|_v1_", (BASE64URL, 43)),
     "trello": shaped("AT|TA", (HEX, 72)),
     "twilio": shaped("S|K", (HEX, 32)),
+    "twitter": _twitter,
     "typeform": shaped("tf|p_", (BASE64URL, 44), "_", (BASE64URL, 14)),
     "vault": shaped("hv|s.", (BASE64URL, 91)),
     "vercel": shaped("vc|p_", (ALNUM, 56)),
@@ -276,8 +283,10 @@ TEXTS: dict[str, Make] = {
     "azure-service-bus": lambda chance: (
         f"Endpoint=sb://x/;SharedAccessKeyName=Root;SharedAccess{'Key='}{some(chance, BASE64, 43)}="
     ),
+    "braintree": lambda chance: f"access{'_token'}$production${some(chance, LOWER, 16)}${some(chance, HEX, 32)}",
     "cohere": lambda chance: f"COHERE_API_KEY={some(chance, ALNUM, 40)}",
     "connection-string": lambda chance: f"Server=db;Database=shop;User Id=app;Pass{'word='}{_password(chance)};",
+    "convex": lambda chance: f"prod:happy-otter-123|eyJ2{'MiI6'}{some(chance, BASE64, 60)}",
     "curl-user": lambda chance: f"curl -s -u admin:{_password(chance)} https://ci.internal/job",
     "datadog": lambda chance: f"DD_API_KEY={some(chance, HEX, 32)}",
     "discord-webhook": lambda chance: (
@@ -324,7 +333,6 @@ TEXTS: dict[str, Make] = {
         f"{some(chance, HEX, 32)}/{uuid(chance)}"
     ),
     "token-in-url": lambda chance: f"https://{some(chance, HEX, 40)}@github.com/shop/api.git",
-    "twitter": _twitter,
     "wireguard": lambda chance: f"[Interface]\nPrivateKey = {some(chance, BASE64, 43)}=",
 }
 """Kind -> what makes a text that contains a value known by the text around it."""

@@ -34,7 +34,9 @@ PREFIXED: Kinds = {
     "aws-bedrock-key": (("ABSK",), r"[A-Za-z0-9+/]{100,}"),
     "aws-bedrock-session-key": (("bedrock-api-key-",), r"[\w+/=-]{40,}"),
     "aws-session-token": (("IQoJb3JpZ2lu", "FwoGZXIvYXdz", "FQoGZXIvYXdz", "AQoDYXdz"), r"[A-Za-z0-9+/=%]{60,}"),
+    "axiom-token": (("xaat-", "xapt-"), _UUID),
     "bitbucket-password": (("ATBB",), r"[A-Za-z0-9]{28,36}"),
+    "brave-search-key": (("BSA",), r"(?=[A-Za-z_-]{0,27}[0-9])(?=[A-Z0-9_-]{0,27}[a-z])[\w-]{28}"),
     "brevo-key": (("xkeysib-", "xsmtpsib-"), r"[0-9a-f]{64}-[A-Za-z0-9]{16}"),
     "buildkite-token": (("bkua_", "bkaj_", "bkct_", "bkpt_"), r"[A-Za-z0-9]{32,64}"),
     "cerebras-key": (("csk-",), r"[a-z0-9]{40,}"),
@@ -48,6 +50,7 @@ PREFIXED: Kinds = {
     "confluent-secret": (("cflt",), r"[A-Za-z0-9+/]{60}"),
     "contentful-token": (("CFPAT-",), r"[\w-]{43}"),
     "crates-token": (("cio",), r"[A-Za-z0-9]{32}"),
+    "cursor-key": (("key_",), r"[0-9a-f]{64}"),
     "databricks-token": (("dapi", "dose", "dkea"), r"[0-9a-f]{32}(?:-[0-9]{1,2}){0,1}"),
     "defined-networking-token": (("dnkey-",), r"[a-z0-9=_-]{26}-[a-z0-9=_-]{52}"),
     "deno-token": (("ddp_", "ddo_", "ddw_"), r"[A-Za-z0-9]{36}"),
@@ -86,7 +89,9 @@ PREFIXED: Kinds = {
     "heroku-key": (("HRKU-",), r"[\w-]{36,}"),
     "hubspot-token": (("pat-na1-", "pat-na2-", "pat-na3-", "pat-eu1-", "pat-ap1-"), _UUID),
     "hugging-face-token": (("hf_", "api_org_"), r"[A-Za-z0-9]{34,}"),
+    "infisical-token": (("st.",), r"[0-9a-f]{24}\.[0-9a-f]{32}\.[0-9a-f]{32}"),
     "infracost-key": (("ico-",), r"[A-Za-z0-9]{32}"),
+    "inngest-key": (("signkey-prod-", "signkey-test-", "signkey-branch-"), r"[0-9a-f]{32,}"),
     "intercom-token": (("dG9rO",), r"[A-Za-z0-9+/]{40,80}={0,2}"),
     "intra42-secret": (("s-s4t2ud-", "s-s4t2af-"), r"[0-9a-f]{64}"),
     "jina-key": (("jina_",), r"[\w-]{50,}"),
@@ -108,7 +113,7 @@ PREFIXED: Kinds = {
     "modal-token": (("ak-", "as-"), r"(?=[A-Za-z]{0,21}[0-9])(?=[a-z0-9]{0,21}[A-Z])[A-Za-z0-9]{22}"),
     "mongodb-service-secret": (("mdb_sa_sk_",), r"[\w-]{32,}"),
     "neon-key": (("napi_", "neon_api_"), r"[a-z0-9]{32,}"),
-    "neon-password": (("npg_",), r"(?=[A-Za-z]{0,15}[0-9])[A-Za-z0-9]{10,40}"),
+    "neon-password": (("npg_",), r"[A-Za-z0-9]{10,40}"),
     "netlify-token": (("nfp_", "nfc_", "nfo_", "nfu_", "nfb_"), r"[A-Za-z0-9]{36,}"),
     "newrelic-key": (("NRAK-", "NRII-", "NRIQ-", "NRRA-", "NRJS-", "NRAL-", "NRAA-"), r"[A-Za-z0-9_-]{19,}"),
     "notion-token": (("ntn_", "secret_"), r"[A-Za-z0-9]{43,}"),
@@ -161,7 +166,7 @@ PREFIXED: Kinds = {
     "sonar-token": (("sqp_", "squ_", "sqa_"), r"[0-9a-f]{40}"),
     "sourcegraph-token": (("sgp_", "slk_", "sgd_"), r"(?:(?:[0-9a-f]{16}|local)_){0,1}[0-9a-f]{40,64}"),
     "square-token": (("sq0atp-", "sq0csp-", "sq0idp-"), r"[\w-]{22,}"),
-    "square-access-token": (("EAAA",), r"(?!A{4})[\w-]{60}"),
+    "square-access-token": (("EAAA",), r"(?!AA)[\w-]{60}"),
     "stackhawk-key": (("hawk.",), r"[\w-]{20}\.[\w-]{20}"),
     "statsig-key": (("secret-", "console-"), r"(?=[A-Za-z]{0,42}[0-9])[A-Za-z0-9]{43}"),
     "stripe-key": (("sk_live_", "sk_test_", "rk_live_", "rk_test_", "sk_prod_", "rk_prod_", "sk_org_"),
@@ -261,6 +266,11 @@ SURROUNDED: Kinds = {
         r"Private-Lines: {0,3}[0-9]{1,3}\s{1,4}[A-Za-z0-9+/=]{16,80}(?:\s{1,4}[A-Za-z0-9+/=]{16,80}){0,200}+",
     ),
     "salesforce-token": (("!A",), rf"{_EDGE}00D[A-Za-z0-9]{{12,15}}!A[\w.]{{60,}}"),
+    "braintree-token": (
+        ("access_token$",),
+        r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$([0-9a-f]{32})(?!\w)",
+    ),
+    "convex-deploy-key": (("|eyJ2MiI6",), r"(?:prod|dev|preview|project):[\w:-]{3,100}\|(eyJ2MiI6[A-Za-z0-9+/=]{20,})"),
     "json-web-key": (('"kty"',), r"\"d\"\s{0,3}:\s{0,3}\"([\w-]{40,})"),
 }
 """The same for what contains spaces, or is known by the text around it."""
@@ -331,6 +341,8 @@ NAMED_BY_VENDOR = (
 
 SIGNED_URL = r"sig=([A-Za-z0-9%/+]{43,90}+=?)"
 """The signature in the address of a thing at Azure."""
+ZEROS = "A" * 20
+"""How a value of the kind below begins; binaries as base64 contain it, too."""
 TELEGRAM = r"([0-9]{8,10}:AA[\w-]{32,34}+)"
 TWITTER = r"A{20,24}[B-Zb-z0-9%][A-Za-z0-9%]{60,110}+(?![A-Za-z0-9+/=%])"
 

@@ -27,6 +27,7 @@ from .kinds import (
     SURROUNDED,
     TELEGRAM,
     TWITTER,
+    ZEROS,
 )
 
 TYPE_CHECKING = False
@@ -234,20 +235,37 @@ def _turns(value: str) -> int:
 
 def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
     """Tell whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
-    if len(prefix) > _WEAK_PREFIX or not prefix.isalnum():
+    if len(prefix) > _WEAK_PREFIX:
         return False
-    inside = _compiled(r"[A-Za-z0-9+/]{0,60}\Z").search(text, max(0, start - _BLOCK_LINE), start)
-    if inside is not None and len(inside[0]) >= _BLOCK_CHARS and inside[0][-1] in "+/":
-        is_path = max(map(len, inside[0].split("/"))) < _BLOCK_LINE // 2 and not _compiled("[0-9+]").search(inside[0])
-        return not is_path and _compiled("[A-Z]").search(inside[0]) is not None
+    if _is_inside_base64(text, start):
+        return True
+    if not prefix.isalnum():
+        return False
+    if _is_after_base64(text, start):
+        return not _line_begins(text, start, prefix)
+    after = _compiled(rf"[\w+/-]{{0,100}}+[\"',\\nr]{{0,4}}(?:\n|\\n)[\s\"']{{0,12}}([\w+/=-]{{{_BLOCK_LINE}}})").match(
+        text, end
+    )
+    return after is not None and _is_base64(after[1]) and not after[1].startswith(prefix)
+
+
+def _is_inside_base64(text: str, start: int) -> bool:
+    """Tell whether a sign of base64 stands before a place, and much base64 before that."""
+    before = text[max(0, start - _BLOCK_LINE) : start]
+    if before[-1:].isalnum():
+        return False
+    inside = _compiled(rf"[A-Za-z0-9+/]{{{_BLOCK_CHARS},}}\Z|[\w-]{{{_BLOCK_CHARS},}}\Z").search(before)
+    return inside is not None and _is_base64(inside[0])
+
+
+def _is_after_base64(text: str, start: int) -> bool:
+    """Tell whether the line before a place is one of base64."""
+    line_end = text[max(0, start - 12) : start]
+    if "\n" not in line_end and "\\n" not in line_end:
+        return False
     before = _compiled(r"[\s\"',\\nr+]{1,12}\Z").sub("", text[max(0, start - _BLOCK_LINE - 24) : start])
     line = before[-_BLOCK_LINE:]
-    if len(line) == _BLOCK_LINE and _is_base64(line) and "\n" in text[max(0, start - 12) : start]:
-        return not _line_begins(text, start, prefix)
-    after = _compiled(
-        rf"[A-Za-z0-9+/]{{0,100}}+[\"',\\nr]{{0,4}}\n[\s\"']{{0,12}}([A-Za-z0-9+/=]{{{_BLOCK_LINE}}})"
-    ).match(text, end)
-    return after is not None and _is_base64(after[1]) and not after[1].startswith(prefix)
+    return len(line) == _BLOCK_LINE and _is_base64(line)
 
 
 def _line_begins(text: str, start: int, prefix: str) -> bool:
@@ -262,8 +280,14 @@ def _line_begins(text: str, start: int, prefix: str) -> bool:
     return text.startswith(prefix, line_start)
 
 
-def _is_base64(line: str) -> bool:
-    return _compiled(r"[A-Za-z0-9+/=]*").fullmatch(line) is not None
+def _is_base64(part: str) -> bool:
+    """Tell whether a part of a text is base64 of random bytes or of zeros: no path, no ruler, no hexadecimal number."""
+    if _compiled(r"[A-Za-z0-9+/=]*|[\w=-]*").fullmatch(part) is None:
+        return False
+    if 3 * part.count("A") >= len(part):
+        return True
+    is_mixed = all(_compiled(kind).search(part) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]"))
+    return is_mixed and 5 * sum(map(_turns, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
 
 
 def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Iterator[Span]:
@@ -280,19 +304,25 @@ def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Itera
             kind = _kind_by_name(text, start, end)
             if kind:
                 yield start, end, kind
-        if run.startswith(b"AA"):
+        if b"AA" in run[:_BLOCK_CHARS]:
             yield from _begun_with_zeros(text, start)
     if "sig=" in text:
         yield from _matches(text, SIGNED_URL, "azure-sas-signature")
 
 
 def _begun_with_zeros(text: str, start: int) -> Iterator[Span]:
-    """Yield a value that begins with the base64 of zeros, as binaries do too."""
-    if text.startswith("A" * 20, start):
-        yield from _at(text, start, TWITTER, "twitter-bearer-token")
+    """Yield a value that begins with the base64 of zeros; a longer text before it would be that of a binary."""
+    zeros = text.find(ZEROS, start, start + _BLOCK_CHARS + len(ZEROS))
+    if zeros >= 0 and _is_edge(text, zeros) and not _is_continued(text, zeros):
+        yield from _at(text, zeros, TWITTER, "twitter-bearer-token")
     digits = _compiled(r"[0-9]{8,10}:\Z").search(text[max(0, start - 11) : start])
     if digits is not None:
         yield from _at(text, start - len(digits[0]), TELEGRAM, "telegram-bot-token")
+
+
+def _is_continued(text: str, zeros: int) -> bool:
+    """Tell whether zeros or other base64 end the line before."""
+    return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or _is_after_base64(text, zeros)
 
 
 def _at(text: str, start: int, pattern: str, kind: str) -> Iterator[Span]:

@@ -56,13 +56,14 @@ def findings_in(value: Any, path: str = "", check: Check | None = None) -> list[
 
 def _places(text: str, name: str, check: Check | None) -> Iterator[tuple[str, int, int]]:
     """Yield the kind, line and column of each credential in a text, the value of the setting of that name, if any."""
-    line, counted_to = 1, 0
+    line, line_start, counted_to = 1, 0, 0
     before = f"{name}=" if name else ""
     for start, _, kind in spans_in(before + text, check):
         start = max(0, start - len(before))
         line += text.count("\n", counted_to, start)
+        line_start = max(line_start, text.rfind("\n", counted_to, start) + 1)
         counted_to = start
-        yield kind, line, start - text.rfind("\n", 0, start)
+        yield kind, line, start - line_start + 1
 
 
 def told(found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -72,9 +73,11 @@ def told(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def redacted(value: str) -> str:
     """Return the text with `[removed: kind]` in the place of each credential."""
-    for start, end, kind in reversed(spans_in(value)):
-        value = f"{value[:start]}[removed: {kind}]{value[end:]}"
-    return value
+    parts, copied_to = [], 0
+    for start, end, kind in spans_in(value):
+        parts += [value[copied_to:start], f"[removed: {kind}]"]
+        copied_to = end
+    return "".join([*parts, value[copied_to:]])
 
 
 def _bare_texts(value: Any) -> list[str]:
