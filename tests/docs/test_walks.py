@@ -41,8 +41,8 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(1)
         store(2)
         walk = Walk().record(lambda: store(3))
-    assert len(walk.files) <= 34, list(walk.files)
-    assert walk.switches <= 112
+    assert len(walk.files) <= 23, list(walk.files)
+    assert walk.switches <= 74
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:
@@ -50,8 +50,8 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     for question in ("tokens", "refresh tokens"):
         store.call("moss_search", {"query": question})
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
-    assert len(walk.files) <= 36, list(walk.files)
-    assert walk.switches <= 145
+    assert len(walk.files) <= 34, list(walk.files)
+    assert walk.switches <= 141
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
@@ -62,4 +62,4 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     walk = Walk().record(lambda: run(words))
     assert '"old-1"' in capfd.readouterr().out
     assert len(walk.files) <= 34, list(walk.files)
-    assert walk.switches <= 95
+    assert walk.switches <= 88

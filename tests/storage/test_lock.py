@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite import lock_waiter as waiter_module
+from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import LockUser, SimpleLock, call, watched
 from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
@@ -297,7 +297,7 @@ def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     elif instead == "link":
         (home / "moss.queue").symlink_to(home / "elsewhere")
     else:
-        monkeypatch.setattr(waiter_module, "start_new_thread", fail)
+        monkeypatch.setattr(lock_module, "start_new_thread", fail)
 
 
 @pytest.mark.parametrize("instead", ["folder", "link", "no threads"])

@@ -146,23 +146,6 @@ def only_value(connection: apsw.Connection, sql: str) -> Any:
     return None if row is None else row[0]
 
 
-def schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
-    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
-    return only_value(connection, "pragma user_version"), only_value(connection, "pragma schema_version")
-
-
-def file_identity(path: str) -> tuple[int, int] | None:
-    """Return the device and inode of a file; None if it is missing.
-
-    Raise if the folder cannot be searched.
-    """
-    try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
-
-
 def missing_store(home: str) -> MossError:
     """Return the error for an open store that has disappeared: an empty store in its place would hide that."""
     return MossError(

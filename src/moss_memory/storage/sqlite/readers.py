@@ -10,10 +10,10 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .connections import close_all, file_identity, missing_store, open_empty, open_reader, refuse_unfinished
+from .connections import close_all, missing_store, open_empty, open_reader, refuse_unfinished
 from .file_kind import EMPTY
+from .open_files import file_identity, keep_out_if_changed
 from .schema_migrations import SCHEMA_VERSION
-from .wal_file import keep_out_if_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
