@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
@@ -9,6 +12,7 @@ from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engin
 
 from .config import Config, load_config
 from .errors import MossError, invalid_request, nearest
+from .log import DEBUG, INFO, log
 from .maintenance import WRITE_TIMEOUT_S, Maintenance
 from .registry import catalog
 
@@ -72,12 +76,17 @@ class Store(Maintenance, Tools):
         if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
+        began_s = time.perf_counter()
         try:
-            return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
+            answer = self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
         except MossError as error:
+            log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
                 raise
             raise operation.translate(error) from error.__cause__
+        if "logging" in sys.modules:
+            log(DEBUG, "%s took %.1f ms", operation.name, _elapsed_ms(began_s))
+        return answer
 
     def _run(
         self,
@@ -311,6 +320,10 @@ def _refuse_credentials(
     if operation.sizes is not None:
         operation.sizes(call, values)
     refuse_credentials(call.config, arguments, call.check_cancelled)
+
+
+def _elapsed_ms(began_s: float) -> float:
+    return (time.perf_counter() - began_s) * 1000
 
 
 def unknown_tool(tool: str) -> MossError:

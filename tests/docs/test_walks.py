@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from moss_memory.mcp.stdio import Server
 from support.walks import Walk
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.fixture(autouse=True)
+def _no_logging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moss imports `logging` only if somebody asks for records; the test runner has imported it."""
+    monkeypatch.delitem(sys.modules, "logging")
 
 
 @pytest.fixture

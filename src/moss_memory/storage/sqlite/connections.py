@@ -7,6 +7,7 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.log import INFO, log
 
 from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
@@ -128,6 +129,7 @@ def run_migrations(connection: apsw.Connection, version: int) -> None:
         for _ in connection.execute(sql):
             pass
         connection.execute(f"pragma user_version = {number}")
+        log(INFO, "schema migrated to %d", number)
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
