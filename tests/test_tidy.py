@@ -493,6 +493,28 @@ def test_no_test_sleeps_measures_time_or_is_skipped() -> None:
             assert match is None, f"{path.relative_to(ROOT)}: {match and match.group()}"
 
 
+UNPLAIN = re.compile(
+    r'"""(What|Who|Whoever|Those|Whether|Where|How) |\b(so many|so long as|of so|(?<!there )(is|are) none|as it came'
+    r"|told apart|stands? beside|the ear|by hand of|who may|[Ww]hoever|nobody hears|the wish to"
+    r"|comes? to its (point|end)|[Bb]reathe|[Nn]ewsroom|[Ee]rrand|[Ff]ooting|resettl\w+)\b"
+)
+"""Phrases that a reader must read twice, and metaphors: use the textbook word, "if" and an imperative."""
+
+
+def test_texts_use_plain_words() -> None:
+    files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.sql"), *(ROOT / "docs").rglob("*.md")]
+    files += [
+        *(ROOT / "docs").rglob("*.py"),
+        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    ]
+    found = []
+    for path in files:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if match := UNPLAIN.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {match[0]}")
+    assert found == []
+
+
 UNMARKED = (
     "section not found: ",  # the words of the documents
     "{path} must be", "{path} is no field of ", "{path} is {",  # of a record: its fields are no arguments

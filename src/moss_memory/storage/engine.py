@@ -167,7 +167,7 @@ if TYPE_CHECKING:
             """
 
         can_lose_commits: bool
-        """Whether the result of a commit can be unknown; then every call needs an idempotency key."""
+        """True if the result of a commit can be unknown; then every call needs an idempotency key."""
 
         def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Make at most `most` missing vectors; return the numbers of made and of still missing ones."""
@@ -255,7 +255,7 @@ class CallContext:
         self.cancelled = cancelled
         self.progress = progress
         self.advice = advice
-        """Whether an error may take some milliseconds more to suggest a better call."""
+        """True if an error may take some milliseconds more to suggest a better call."""
 
     def check_cancelled(self) -> None:
         """Raise `CANCELLED` if the caller has cancelled."""

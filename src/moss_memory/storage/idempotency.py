@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 
 KEPT_MS = 86_400_000
-"""How long an answer is stored."""
+"""Time that an answer is stored."""
 KEY_MAX_CHARS = 256
 _MAX_EXPIRED = 100
 """The maximum number of expired answers that one call removes."""

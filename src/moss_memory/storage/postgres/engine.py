@@ -67,7 +67,7 @@ class PostgresEngine:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
         self._ahead_ms: int | None = None
-        """How far the server's clock is ahead of this machine's; None before the first connection."""
+        """The offset of the server's clock to this machine's; None before the first connection."""
         self._large = False
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None

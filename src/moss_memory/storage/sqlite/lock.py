@@ -23,6 +23,7 @@ from _io import FileIO
 from _thread import allocate_lock, get_ident, start_new_thread
 from _weakref import ref
 
+from moss_memory.log import INFO, log
 from moss_memory.storage.files.private_files import make_private_folder
 
 from .error_mapping import busy_error
@@ -64,7 +65,7 @@ class WriteLock:
         self._queue_file: FileIO | None = None
         self._waiters: list[ref[Waiter]] = []
         self.makes_home = True
-        """Whether a missing home is created: not while a store is open in it."""
+        """True if a missing home is created: not while a store is open in it."""
 
     def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
         """Return a new attempt to hold the lock; nothing is acquired yet."""
@@ -189,7 +190,9 @@ class Hold:
             if not self._try_acquire():
                 if timeout_s <= 0:
                     raise busy_error(timeout_s, self._lock.holder())
+                began_s = time.monotonic()
                 self._wait(timeout_s, call)
+                log(INFO, "waited %.3f s for the write lock", time.monotonic() - began_s)
             self._is_held = True
             self._write_holder("opening" if call is None else call.operation)
         except BaseException:

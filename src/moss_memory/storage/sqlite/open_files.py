@@ -22,7 +22,7 @@ from moss_memory.errors import MossError
 from .connections import only_value
 
 TIMEOUT_S = 5.0
-"""How long to wait for readers that block the checkpoint of a removed log."""
+"""Timeout for readers that block the checkpoint of a removed log."""
 
 _LOG = "-wal"
 _MAGIC = 0x377F0682

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 ERASE_TIMEOUT_S = 2.0
 LEASE_MS = 10_000
-"""How long after its last slice a process that erases keeps its lease."""
+"""Lease of a process that erases, from its last slice on."""
 
 
 class SqliteTransaction(ReadTransactionBase):
