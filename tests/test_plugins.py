@@ -59,8 +59,9 @@ def test_an_importer_of_another_package_is_used_by_its_name(package: Path, tmp_p
 
 
 def test_an_importer_that_cannot_be_loaded_names_its_package(package: Path, tmp_path: Path) -> None:
-    with open_store(str(tmp_path / "home")) as store, pytest.raises(MossError, match="plain-lines"):
+    with open_store(str(tmp_path / "home")) as store, pytest.raises(MossError, match="plain-lines") as refused:
         store.adopt("broken", str(tmp_path))
+    assert refused.value.code == "INVALID_REQUEST"
 
 
 def test_an_unknown_importer_is_refused_with_all_known_names(package: Path, tmp_path: Path) -> None:
