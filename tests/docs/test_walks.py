@@ -57,8 +57,9 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     for question in ("tokens", "refresh tokens"):
         store.call("moss_search", {"query": question})
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
-    assert len(walk.files) <= 34, list(walk.files)
-    assert walk.switches <= 141
+    # Readers check once a second if the database was replaced, which adds a file.
+    assert len(walk.files) <= 35, list(walk.files)
+    assert walk.switches <= 145
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
