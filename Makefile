@@ -31,10 +31,11 @@ coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print th
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
-check: $(VENV)/.developed ## formatting, lint and strict types
+check: $(VENV)/.developed ## formatting, lint, strict types and commit subjects
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m release.commit_subjects
 
 format: $(VENV)/.developed ## put the code into its one form
 	$(BIN)/ruff format .

@@ -76,7 +76,7 @@ TOOL_GROUPS = {
 }
 
 MEANINGS = {
-    "AMBIGUOUS_ADDRESSING": "`id` stands beside `name` or `workspace`",
+    "AMBIGUOUS_ADDRESSING": "`id` is given together with `name` or `workspace`",
     "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
     "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
     "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
@@ -149,7 +149,7 @@ WHAT_TO_DO = {
     "STORAGE_UNKNOWN": "look whether it was written, then send it again",
     "STORAGE_FULL": "make room, then send it again",
 }
-"""What a caller does about each; a test holds that every code has a line."""
+"""The remedy of each code; a test checks that every code has one."""
 
 SETTINGS = {
     "workspace": "the default workspace of every tool that works in one; `MOSS_WORKSPACE` wins over both files; where "
@@ -163,12 +163,12 @@ SETTINGS = {
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once; "
     "a repository may only lower it",
     "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "
-    "ends early at so many characters of its items' JSON; `pagination.next_offset` says where to go on",
+    "ends early at this many characters of its items' JSON; `pagination.next_offset` continues it",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
     "history_keep": "most versions of a capsule or artifact that are kept, the present one included: `1` keeps no old "
     "one; only in the global file",
-    "history_days": "so many days after another took its place a version is kept; only in the global file",
+    "history_days": "days that a replaced version is kept; only in the global file",
     "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
     "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
     "a repository may not set it",
@@ -184,7 +184,7 @@ SETTINGS = {
     "times as long",
     "db_max_open_conns": "most connections of a process to a PostgreSQL server, 16 where nothing is set; nothing on "
     "SQLite",
-    "db_max_idle_conns": "so many of them wait for the next call, 4 where nothing is set; nothing on SQLite",
+    "db_max_idle_conns": "idle connections kept for the next call, 4 by default; no effect on SQLite",
 }
 
 
@@ -202,7 +202,7 @@ def pages() -> dict[str, str]:
 
 
 def _group(tool: Operation) -> str:
-    """What a tool is listed with: its family, the history of several, or everything."""
+    """Return the page that lists a tool: its family, the history of several, or everything."""
     of_history = tool.body.__module__.rpartition(".")[2] in ("version_tools", "erase_tool")
     return catalog.toolset_of(tool.name) or ("history" if of_history else "")
 
@@ -240,7 +240,7 @@ def _field_rows(shape: Shape) -> list[str]:
 
 
 def _shapes_section(tools: list[Operation]) -> list[str]:
-    """What has a name in the answers of a page, each told once."""
+    """Return the named shapes in the answers of a page, each once."""
     named: dict[str, Shape] = {}
     for tool in tools:
         _collect(tool.answers, named)
@@ -351,7 +351,8 @@ def _configuration_page() -> str:
             "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found "
             "upward from the current folder, is the repository's. Numbers: the repository's wins; 0 is the default. "
             "Switches: on if either says so. Lists: both together. The workspace: `MOSS_WORKSPACE`, else the "
-            "repository's, else yours. `moss config` shows what holds and where it comes from."
+            "repository's, else yours. `MOSS_LOG` (debug, info, warning, error) writes log records to "
+            "stderr. `moss config` shows what holds and where it comes from."
         ),
         "",
         "Generated from the registry by `make docs`; do not edit.",

@@ -20,7 +20,7 @@ STUB = Path(moss_memory.__file__).parent / "typed.pyi"
 
 _HEAD = '''# fmt: off
 # ruff: noqa
-"""What every tool takes and answers, for type checkers and editors; `make docs` writes it."""
+"""Arguments and answers of every tool, for type checkers and editors; `make docs` writes it."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
@@ -92,7 +92,7 @@ class Stub:
         return _ANSWER_TYPES.get(field.kind, "str")
 
     def parameters(self, operation: Operation) -> list[str]:
-        """What a tool takes, as the parameters of its method; the workspace may come from the settings."""
+        """Return the parameters of a tool's method; the workspace may come from the settings."""
         taken = []
         for name, schema in operation.parameters.items():
             kind = self.argument(schema, _camel(operation.name) + _camel(name))
@@ -161,7 +161,7 @@ def _camel(name: str) -> str:
 
 
 def generated() -> str:
-    """What the stub must contain."""
+    """Return the text of the stub."""
     return Stub().text()
 
 

@@ -13,6 +13,7 @@ import pytest
 from contract.doors import FULL
 from moss_memory import AsyncStore, MossError, open_async_store
 from moss_memory.config import default_config
+from moss_memory.registry.operation import Operation
 from moss_memory.store import Store
 
 
@@ -56,7 +57,7 @@ class WaitingStore(Store):
         self.begun = threading.Event()
         self.heard = threading.Event()
 
-    def call(self, tool: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
+    def call(self, tool: str | Operation, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
         self.begun.set()
         while not more["cancelled"]():
             pass

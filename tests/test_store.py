@@ -35,6 +35,17 @@ def test_open_store_uses_the_home_it_is_given(home: str) -> None:
         assert store.call("capsule_fetch", {"name": "a"})["id"] == stored["id"]
 
 
+def test_a_read_only_store_answers_reads_and_refuses_writes(home: str) -> None:
+    with moss_memory.open_store(home) as store:
+        store.call("capsule_store", {"name": "a", "capsule_text": FULL})
+    with moss_memory.open_store(home, read_only=True) as store:
+        assert store.call("capsule_fetch", {"name": "a"})["name"] == "a"
+        for tool, arguments in (("capsule_delete", {"name": "a"}), ("capsule_export", {"path": "x.jsonl"})):
+            with pytest.raises(MossError) as refused:
+                store.call(tool, arguments)
+            assert refused.value.code == "READ_ONLY"
+
+
 def test_open_store_uses_moss_home(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOSS_HOME", home)
     with moss_memory.open_store() as store:

@@ -97,7 +97,7 @@ def imported(path: Path) -> set[str]:
 
 INTERFACES = ("cli", "mcp", "http", "web", "connect", "demo", "adapters")
 LAYERS = {
-    "errors": 0, "version": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2, "storage": 3, "rows": 4,
+    "errors": 0, "version": 0, "log": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2, "storage": 3, "rows": 4,
     "tools": 5, "tools.everything": 6, "transfer": 6, "maintenance": 7, "store": 7, "async_store": 7,
     **dict.fromkeys(INTERFACES, 8),
     # Modules that import nothing but errors:
@@ -491,6 +491,28 @@ def test_no_test_sleeps_measures_time_or_is_skipped() -> None:
         if path.name != Path(__file__).name:
             match = banned.search(path.read_text(encoding="utf-8"))
             assert match is None, f"{path.relative_to(ROOT)}: {match and match.group()}"
+
+
+UNPLAIN = re.compile(
+    r'"""(What|Who|Whoever|Those|Whether|Where|How) |\b(so many|so long as|of so|(?<!there )(is|are) none|as it came'
+    r"|told apart|stands? beside|the ear|by hand of|who may|[Ww]hoever|nobody hears|the wish to"
+    r"|comes? to its (point|end)|[Bb]reathe|[Nn]ewsroom|[Ee]rrand|[Ff]ooting|resettl\w+)\b"
+)
+"""Phrases that a reader must read twice, and metaphors: use the textbook word, "if" and an imperative."""
+
+
+def test_texts_use_plain_words() -> None:
+    files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.sql"), *(ROOT / "docs").rglob("*.md")]
+    files += [
+        *(ROOT / "docs").rglob("*.py"),
+        *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    ]
+    found = []
+    for path in files:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+            if match := UNPLAIN.search(line):
+                found.append(f"{path.relative_to(ROOT)}:{number}: {match[0]}")
+    assert found == []
 
 
 UNMARKED = (

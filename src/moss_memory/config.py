@@ -45,14 +45,8 @@ _FILE_MAX_BYTES = 1_000_000
 class Config:
     """The effective settings. Frozen: `replace` makes a changed copy."""
 
-    __slots__ = ("home", "sources", "values", "warnings")
-
     def __init__(self, home: str, values: dict[str, Any], sources: dict[str, str], warnings: list[str]) -> None:
-        set_once = object.__setattr__
-        set_once(self, "home", home)
-        set_once(self, "values", values)
-        set_once(self, "sources", sources)
-        set_once(self, "warnings", warnings)
+        self.__dict__.update(values, home=home, values=values, sources=sources, warnings=warnings)
 
     if TYPE_CHECKING:
         home: str
@@ -60,14 +54,10 @@ class Config:
         sources: dict[str, str]
         warnings: list[str]
 
+        def __getattr__(self, name: str) -> Any: ...
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Config is frozen; use replace({name}=…)")
-
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return self.values[name]
-        except KeyError:
-            raise AttributeError(name) from None
 
     @property
     def exports(self) -> str:
@@ -88,8 +78,9 @@ class Config:
 
 def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     """Return the settings for a home folder, merged with those of the repository around the current folder."""
-    config = default_config(resolve_home(home))
-    home, values, sources, warnings = config.home, config.values, config.sources, config.warnings
+    home = resolve_home(home)
+    values, sources = _defaults(), dict.fromkeys(DEFAULTS, "default")
+    warnings: list[str] = []
     global_path = os.path.join(home, "config.json")
     for key, value in _check_keys(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
         values[key] = value
@@ -108,13 +99,16 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
         if problem := _url_problem(server):
             raise MossError("INVALID_REQUEST", f"MOSS_URL must be {problem}; correct or unset it")
         values["url"], sources["url"] = server, "MOSS_URL"
-    return config
+    return Config(home, values, sources, warnings)
 
 
 def default_config(home: str) -> Config:
     """Return the settings without any file."""
-    values = {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
-    return Config(home, values, dict.fromkeys(DEFAULTS, "default"), [])
+    return Config(home, _defaults(), dict.fromkeys(DEFAULTS, "default"), [])
+
+
+def _defaults() -> dict[str, Any]:
+    return {key: list(value) if isinstance(value, list) else value for key, value in DEFAULTS.items()}
 
 
 def resolve_home(home: str | None = None) -> str:

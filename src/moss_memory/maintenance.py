@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.storage.engine import ErrorTranslation
+
 from .config import Config
 from .errors import MossError
 
@@ -14,27 +16,6 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import CallContext, Engine
 
 WRITE_TIMEOUT_S = 60.0
-
-
-class ErrorTranslation:
-    """A context that raises every error as `MossError`: as the engine translates it, else as `INTERNAL`."""
-
-    __slots__ = ("_engine", "_tool")
-
-    def __init__(self, engine: Engine, tool: str) -> None:
-        self._engine = engine
-        self._tool = tool
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, MossError):
-            raise self._engine.translate(error) or _internal_error(self._tool) from error
-
-
-def _internal_error(tool: str) -> MossError:
-    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
 
 
 class Maintenance:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
-from moss_memory.storage.engine import CallContext, open_engine
+from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine
 
 from .config import Config, load_config
 from .errors import MossError, invalid_request, nearest
-from .maintenance import WRITE_TIMEOUT_S, ErrorTranslation, Maintenance
+from .log import DEBUG, INFO, log
+from .maintenance import WRITE_TIMEOUT_S, Maintenance
 from .registry import catalog
 
 TYPE_CHECKING = False
@@ -47,7 +51,7 @@ class Store(Maintenance, Tools):
 
     def call(
         self,
-        tool: str,
+        tool: str | Operation,
         arguments: dict[str, Any],
         *,
         cancelled: Callable[[], bool] | None = None,
@@ -59,24 +63,30 @@ class Store(Maintenance, Tools):
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
-        Every invalid request raises `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is
-        false a write that must wait raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
+        `tool` is a name, or the tool itself if the caller has found it already. Every invalid request raises
+        `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is false a write that must wait
+        raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
         refused without a search for similar names.
         """
-        operation = catalog.find(tool)
+        operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
-            raise unknown_tool(tool)
+            raise unknown_tool(str(tool))
         if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
+        began_s = time.perf_counter()
         try:
-            return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
+            answer = self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
         except MossError as error:
+            log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
                 raise
             raise operation.translate(error) from error.__cause__
+        if "logging" in sys.modules:
+            log(DEBUG, "%s took %.1f ms", operation.name, _elapsed_ms(began_s))
+        return answer
 
     def _run(
         self,
@@ -134,17 +144,16 @@ class Store(Maintenance, Tools):
         writes: bool,
     ) -> IdempotentCall | None:
         """Return the idempotency check of a call; None if it needs none, as a read does."""
-        own = self._engine.generate_key() if key is None and writes else None
-        if key is None and own is None:
+        if key is None and not (writes and self._engine.can_lose_commits):
             return None
-        from moss_memory.storage.idempotency import IdempotentCall, check_key
+        from moss_memory.storage.idempotency import IdempotentCall, check_key, new_key
 
-        call.key = own or check_key(key)
+        call.key = new_key() if key is None else check_key(key)
         if not writes:
             return None
         usual = operation.defaults.get("workspace")
         placed = values if usual is None else {"workspace": usual, **values}
-        return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
+        return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=key is None)
 
     def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
@@ -311,6 +320,10 @@ def _refuse_credentials(
     if operation.sizes is not None:
         operation.sizes(call, values)
     refuse_credentials(call.config, arguments, call.check_cancelled)
+
+
+def _elapsed_ms(began_s: float) -> float:
+    return (time.perf_counter() - began_s) * 1000
 
 
 def unknown_tool(tool: str) -> MossError:

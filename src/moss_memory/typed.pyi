@@ -1,6 +1,6 @@
 # fmt: off
 # ruff: noqa
-"""What every tool takes and answers, for type checkers and editors; `make docs` writes it."""
+"""Arguments and answers of every tool, for type checkers and editors; `make docs` writes it."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
@@ -1561,7 +1561,7 @@ class Tools:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
     def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
-        """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
+        """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
 
     def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
@@ -1798,7 +1798,7 @@ class Tools:
         """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
 
     def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+        """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
 
     def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
         """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""
@@ -1936,7 +1936,7 @@ class AsyncTools:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
     async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
-        """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
+        """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
 
     async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
@@ -2173,7 +2173,7 @@ class AsyncTools:
         """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
 
     async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+        """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
 
     async def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
         """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""

@@ -12,6 +12,7 @@ import pytest
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
+from moss_memory.registry.operation import Operation
 from moss_memory.rows.ids import IdSource
 from moss_memory.store import Store
 from support.beside import dump, forget
@@ -45,9 +46,9 @@ class Clock:
 class CheckedStore(Store):
     """A store whose every answer is held against what its tool declares."""
 
-    def call(self, tool: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
+    def call(self, tool: str | Operation, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
         answer = super().call(tool, arguments, **more)
-        check_answer(tool, answer)
+        check_answer(tool if isinstance(tool, str) else tool.name, answer)
         return answer
 
 
@@ -185,7 +186,7 @@ class McpDoor(Door):
             assert json.loads(result.content[0].text) == answer, "the text is not the structured answer"
         assert isinstance(answer, dict)
         if not result.is_error:
-            check_answer(tool, answer)
+            check_answer(tool if isinstance(tool, str) else tool.name, answer)
             return answer
         error = answer["error"]
         rebuilt = MossError(

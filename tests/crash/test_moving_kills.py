@@ -111,7 +111,7 @@ def test_an_export_that_is_killed_is_known_as_unfinished_and_finished_by_the_nex
         found = {name: one for name, one in files_of(folders[-1]).items() if not name.endswith(".tmp")}
         with open_at(tmp_path / f"into {count}") as other:
             if found not in (before, after):
-                assert "did not come to its end" in refusal(other.import_folder, str(folders[-1])).message
+                assert "is incomplete" in refusal(other.import_folder, str(folders[-1])).message
             else:
                 other.import_folder(str(folders[-1]))
         with open_at(home) as store:

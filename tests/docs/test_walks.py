@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,12 @@ from moss_memory.mcp.stdio import Server
 from support.walks import Walk
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+@pytest.fixture(autouse=True)
+def _no_logging(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Moss imports `logging` only if somebody asks for records; the test runner has imported it."""
+    monkeypatch.delitem(sys.modules, "logging")
 
 
 @pytest.fixture
@@ -41,8 +48,8 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(1)
         store(2)
         walk = Walk().record(lambda: store(3))
-    assert len(walk.files) <= 34, list(walk.files)
-    assert walk.switches <= 112
+    assert len(walk.files) <= 23, list(walk.files)
+    assert walk.switches <= 74
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:
@@ -50,7 +57,8 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     for question in ("tokens", "refresh tokens"):
         store.call("moss_search", {"query": question})
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
-    assert len(walk.files) <= 36, list(walk.files)
+    # Readers check once a second if the database was replaced, which adds a file.
+    assert len(walk.files) <= 35, list(walk.files)
     assert walk.switches <= 145
 
 
@@ -62,4 +70,4 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     walk = Walk().record(lambda: run(words))
     assert '"old-1"' in capfd.readouterr().out
     assert len(walk.files) <= 34, list(walk.files)
-    assert walk.switches <= 95
+    assert walk.switches <= 88

@@ -197,7 +197,7 @@ def test_an_export_that_fails_in_the_middle_is_told_and_finished_by_the_next(
     with open_test_store(str(tmp_path / "other")) as other:
         error = refusal(other.import_folder, str(out))
     assert error.code == "INVALID_REQUEST"
-    assert "did not come to its end" in error.message
+    assert "is incomplete" in error.message
     store.export_folder(str(out))
     check_moves(store, tmp_path, with_history=False)
     assert files_of(out) == files_of(tmp_path / "first")

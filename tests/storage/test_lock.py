@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from moss_memory.storage.sqlite import lock_waiter as waiter_module
+from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import LockUser, SimpleLock, call, watched
 from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
@@ -297,7 +297,7 @@ def spoil(home: Path, instead: str, monkeypatch: pytest.MonkeyPatch) -> None:
     elif instead == "link":
         (home / "moss.queue").symlink_to(home / "elsewhere")
     else:
-        monkeypatch.setattr(waiter_module, "start_new_thread", fail)
+        monkeypatch.setattr(lock_module, "start_new_thread", fail)
 
 
 @pytest.mark.parametrize("instead", ["folder", "link", "no threads"])
@@ -373,3 +373,25 @@ def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: SimpleLock) -> Non
         waiter.lock.close()
     # The thread of one who gave up ends when it gets its turn.
     wait_until(lambda: open_files(home) == before, "a descriptor is left")
+
+
+def test_a_free_lock_is_stolen_only_if_nobody_had_it_since_the_last_look(home: Path, lock: SimpleLock) -> None:
+    lock.acquire(TIMEOUT_S)
+    lock.release()
+    hold = lock_module.WriteLock(str(home)).hold()
+    stolen, record = hold._try_steal(None)
+    assert not stolen
+    assert hold._try_steal(record) == (True, record)
+    hold.release()
+
+
+def test_a_closed_waiter_unlocks_also_for_a_forked_child_that_has_its_files(home: Path, lock: SimpleLock) -> None:
+    lock.acquire(TIMEOUT_S)
+    lock.release()
+    waiter = lock_module.Waiter(lock_module.open_private(str(home / "moss.lock")), None)
+    inherited = os.dup(waiter.lock_file.fileno())  # a fork copies descriptors in the same way
+    fcntl.flock(inherited, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    waiter.close()
+    lock.acquire(0.0)
+    lock.release()
+    os.close(inherited)

@@ -12,15 +12,14 @@ from typing import Any
 
 from moss_memory.config import load_config
 from moss_memory.storage.engine import CallContext
-from moss_memory.storage.sqlite.lock import Hold, WriteLock
-from moss_memory.storage.sqlite.lock_waiter import Waiter
+from moss_memory.storage.sqlite.lock import Hold, Waiter, WriteLock
 from support.python_process import start
 
 # "take" waits for the lock, "go" lets go of it. Killed before the system call of the number that is given, if one is.
 USER = """
 import os, signal, sys
 from moss_memory.errors import MossError
-from moss_memory.storage.sqlite import lock as lock_module, lock_waiter as waiter_module
+from moss_memory.storage.sqlite import lock as lock_module
 from support.lock_user import watched
 
 home, killed_at = sys.argv[1], int(sys.argv[2])
@@ -43,7 +42,7 @@ class Counted:
 
 lock = watched(home, lambda: print("waits", flush=True))
 print("ready", flush=True)
-for module in (waiter_module, lock_module):
+for module in (lock_module,):
     module.os, module.fcntl = Counted(os), Counted(module.fcntl)
 for word in sys.stdin:
     if word.startswith("take"):

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.mcp.message_writer import private_stdout
-from moss_memory.mcp.stdio import Server
+from moss_memory.mcp.stdio import Server, private_stdout
 from moss_memory.mcp.tool_list import ToolList
 from moss_memory.registry.operation import Operation, operation
 
@@ -123,7 +122,7 @@ class FakeStore:
 
     def call(
         self,
-        tool: str,
+        tool: str | Operation,
         arguments: dict[str, Any],
         *,
         cancelled: Callable[[], bool] | None = None,
@@ -132,7 +131,7 @@ class FakeStore:
         workspace: str | None = None,
         idempotency_key: str | None = None,
     ) -> dict[str, Any]:
-        found = TOOLS[tool]
+        found = tool if isinstance(tool, Operation) else TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, wait), **found.decode(arguments))
 
 

@@ -12,7 +12,7 @@ from .kinds import Kind, T
 
 
 class Labels(TypedDict, total=False):
-    """What an artifact may carry beside its data."""
+    """Optional fields of an artifact."""
 
     text: str | None
     run_id: str | None
@@ -23,7 +23,7 @@ class Labels(TypedDict, total=False):
 
 
 class Filters(TypedDict, total=False):
-    """What a list may be narrowed by."""
+    """Filters of a list."""
 
     workspace: str
     run_id: str

@@ -16,7 +16,7 @@ RANK = {"high": 3, "medium": 2, "low": 1}
 
 
 def explore(area: str) -> ExplorerFinding:
-    """What one explorer found; yours asks a model here."""
+    """Return the findings of one explorer; yours asks a model here."""
     own: FoundFile = {"path": f"src/{area}.py", "relevance": "medium", "summary": f"the code of {area}"}
     shared: FoundFile = {"path": "src/session.py", "relevance": "low", "summary": f"used by {area}"}
     if area == "area-07":
@@ -75,5 +75,5 @@ def fan_in(artifacts: Artifacts, run_id: str) -> list[FoundFile]:
 
 
 def context_for_the_stitcher(artifacts: Artifacts, run_id: str) -> str:
-    """What the findings of a run say, as one Markdown text for the next model."""
+    """Return the findings of a run as one Markdown text for the next model."""
     return artifacts.compose(artifacts.list(EXPLORER_FINDING, run_id=run_id))

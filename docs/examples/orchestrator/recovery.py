@@ -15,7 +15,7 @@ from .kinds import DLQ_ENTRY, STEP_RESULT, Action, DlqEntry, StepResult
 
 
 class Edit(NamedTuple):
-    """What a file shall contain."""
+    """Return the content of a file."""
 
     path: str
     content: str

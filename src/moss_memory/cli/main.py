@@ -76,7 +76,11 @@ def _dispatch(words: list[str]) -> int:
         secure_descriptors()
         return complete(words[1:])
     _refuse_bytes(words)
-    home, words = _leading_home(words)
+    home, verbose, words = _leading_options(words)
+    if verbose or "MOSS_LOG" in os.environ:
+        from moss_memory.log import configure
+
+        configure(verbose=verbose)
     if not words:
         return _run_without_command(home)
     first = words[0]
@@ -112,17 +116,21 @@ def _refuse_bytes(words: list[str]) -> None:
                 raise UsageError(f"word {place} of the command line is not valid UTF-8: {shown}") from None
 
 
-def _leading_home(words: list[str]) -> tuple[str | None, list[str]]:
-    """Return the value of a leading `--home DIR`, None if absent, and the remaining words."""
-    first, has_value, home = words[0].partition("=") if words else ("", "", "")
-    if first != "--home":
-        return None, words
-    rest = words[1:]
-    if not has_value:
-        home, rest = (rest[0], rest[1:]) if rest else ("", [])
-    if not home:
-        raise UsageError("--home needs the name of a folder")
-    return home, rest
+def _leading_options(words: list[str]) -> tuple[str | None, bool, list[str]]:
+    """Return the value of a leading `--home DIR`, whether there is a leading `--verbose`, and the remaining words."""
+    home, verbose = None, False
+    while words:
+        first, has_value, value = words[0].partition("=")
+        if words[0] == "--verbose":
+            verbose, words = True, words[1:]
+        elif first == "--home" and home is None:
+            words = words[1:]
+            home, words = (value, words) if has_value else (words[0], words[1:]) if words else ("", words)
+            if not home:
+                raise UsageError("--home needs the name of a folder")
+        else:
+            break
+    return home, verbose, words
 
 
 def _run_without_command(home: str | None) -> int:

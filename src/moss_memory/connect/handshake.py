@@ -62,7 +62,7 @@ def _require_safe_address(entry: ServerEntry, scope: str) -> None:
         parts = urlsplit(entry.url)
         host, _ = parts.hostname, parts.port
     except ValueError:
-        raise HandshakeError(f"the entry's address is none: {entry.url[:200]}") from None
+        raise HandshakeError(f"the entry's address is not valid: {entry.url[:200]}") from None
     if scope == PROJECT and not is_local(host):
         raise HandshakeError("not tried: the project's file names another machine, and the token would go there")
 
@@ -72,7 +72,7 @@ def _server_of(hello: Any, listed: Any) -> tuple[str, int]:
         server = hello["result"]["serverInfo"]
         return f"{server['name']} {server['version']}", len(listed["result"]["tools"])
     except (KeyError, TypeError):
-        raise HandshakeError("its answer to the handshake is none") from None
+        raise HandshakeError("its answer to the handshake is not valid") from None
 
 
 def _request(number: int, method: str, parameters: dict[str, Any]) -> dict[str, Any]:

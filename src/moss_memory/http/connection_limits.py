@@ -10,7 +10,7 @@ from __future__ import annotations
 import resource
 import time
 
-from moss_memory.mcp.message_writer import say
+from moss_memory.log import say
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

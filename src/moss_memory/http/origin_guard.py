@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 
-from moss_memory.mcp.message_writer import say
+from moss_memory.log import say
 from moss_memory.mcp.protocol import log_bug
 
 from .replies import reply

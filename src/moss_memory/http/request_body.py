@@ -69,7 +69,7 @@ async def read_body(
                 message = await asyncio.wait_for(receive(), STALL_S)
                 body += message.get("body", b"")
     except TimeoutError:
-        return 408, "Too slow: the body did not come to its end"
+        return 408, "Timeout: the body is incomplete"
     if message["type"] == "http.disconnect":
         return 400, "Broken off: what came may look whole, and is not"
     if len(body) > max_bytes:

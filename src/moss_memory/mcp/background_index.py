@@ -35,6 +35,7 @@ class Indexing:
         self._working = False
         self._wanted = False
         self._last_call_s = 0.0
+        self.is_running = False
 
     def begin(self, found: dict[str, Any]) -> None:
         """Start the thread after a vector search, unless it runs already or the model is missing."""
@@ -42,6 +43,7 @@ class Indexing:
             import threading
 
             self._changed = threading.Condition()
+            self.is_running = True
             threading.Thread(target=self._work, args=(self._changed,), name="moss-index", daemon=True).start()
         self.note_call()
 

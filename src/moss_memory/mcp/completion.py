@@ -29,7 +29,7 @@ def complete(call: CallContext, tools: ToolList, params: dict[str, Any]) -> str:
     if not isinstance(name, str) or not isinstance(typed, str):
         raise invalid_request("`argument` must have a name and a value, both strings", path="argument")
     if name not in names:
-        raise invalid_request(f"`argument.name` is none of {', '.join(names)}", path="argument.name")
+        raise invalid_request(f"`argument.name` must be one of {', '.join(names)}", path="argument.name")
     context = params.get("context")
     chosen = context.get("arguments") if isinstance(context, dict) else None
     workspace = chosen.get("workspace") if isinstance(chosen, dict) else None

@@ -39,6 +39,8 @@ _decode = json.JSONDecoder().decode
 def visible(text: str) -> bytes:
     """Return a JSON text in UTF-8 with invisible characters as escapes."""
     data = to_bytes(text)
+    if data.isascii() and b"\x7f" not in data:
+        return data
     return to_bytes(escape_json(text)) if has_invisible(text, data) else data
 
 

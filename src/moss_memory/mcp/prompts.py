@@ -66,7 +66,7 @@ def get(call: CallContext, tools: ToolList, name: Any, arguments: Any, *, capsul
     """Return a filled-in prompt for `prompts/get`."""
     known = {prompt.name: prompt for prompt in enabled(tools)}
     if not isinstance(name, str) or name not in known:
-        raise invalid_request(f"`name` is none of the prompts {', '.join(known)}", path="name")
+        raise invalid_request(f"`name` must be one of the prompts {', '.join(known)}", path="name")
     prompt = known[name]
     given = {} if arguments is None else arguments
     names = [argument for argument, _ in prompt.arguments]
@@ -132,7 +132,7 @@ def _handoff(call: CallContext, arguments: Arguments, capsule_max_chars: int) ->
     what = _describe_arguments(arguments, "workspace", "target")
     return [
         _user_message(
-            "Hand this work over to whoever comes next. First bring the plan up to date: tasks_note for what "
+            "Hand this work over to the next session. First bring the plan up to date: tasks_note for what "
             "happened, tasks_evidence for what proves it, tasks_done only for steps whose criteria and tests you have "
             f"checked. Then call tasks_handoff{what} with as_capsule true, read what it wrote, and mend what a reader "
             "who was not here would not understand with capsule_append. Tell me the capsule's name and the next step."

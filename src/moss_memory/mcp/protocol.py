@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, descriptor_limit_error, not_json
+from moss_memory.log import say
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.registry.responses import PreserializedDict
 from moss_memory.version import __version__
 
 from . import messages
 from .instructions import instructions
-from .message_writer import say
 from .messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -159,7 +159,10 @@ class Protocol:
     """Dispatches messages to methods; the tool list is loaded by the first message about tools."""
 
     def __init__(self, tools: Callable[[], ToolList]) -> None:
-        self._tools = tools
+        self._load_tools = tools
+        self._tool_list: ToolList | None = None
+        self._operations: dict[str, Operation] = {}
+        """The tools that were called, by name: a client calls the same few again and again."""
         self._methods = {
             "tools/call": self._call,
             "ping": _ping,
@@ -246,8 +249,8 @@ class Protocol:
         name = params.get("name")
         if not isinstance(name, str):
             return failure(request.id, INVALID_PARAMS, "Invalid params: name must be a string")
-        tools = self._tools()
-        operation = tools.find(name)
+        tools = self._tool_list or self._tools()
+        operation = self._operations.get(name) or self._operation(name)
         if operation is None:
             shown = messages.sanitize(name[:100])
             refusal = tools.refusal(shown)
@@ -286,8 +289,16 @@ class Protocol:
             return _invalid_call(request, operation, f"the request contains {invalid}; remove it")
         return failure(request.id, INVALID_PARAMS, f"Invalid params: the request contains {invalid}")
 
+    def _tools(self) -> ToolList:
+        if self._tool_list is None:
+            self._tool_list = self._load_tools()
+        return self._tool_list
+
     def _operation(self, tool: object) -> Operation | None:
-        return self._tools().find(tool) if isinstance(tool, str) else None
+        found = self._tools().find(tool) if isinstance(tool, str) else None
+        if found is not None:
+            self._operations[str(tool)] = found
+        return found
 
 
 def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: bool = False) -> bytes:

@@ -79,7 +79,7 @@ def parse_uri(uri: Any) -> tuple[Kind, str, str]:
     parts = uri[len(SCHEME) :].split("/")
     if len(parts) != 3 or parts[0] not in KINDS or not all(parts):
         forms = ", ".join(kind.template for kind in _ALL)
-        raise invalid_request(f"`uri` is none of {forms}", path="uri")
+        raise invalid_request(f"`uri` must be one of {forms}", path="uri")
     return KINDS[parts[0]], unquote(parts[1]), unquote(parts[2])
 
 
@@ -140,7 +140,7 @@ def _parse_cursor(cursor: Any, kinds: list[str]) -> tuple[int, int]:
         return 0, 0
     name, _, offset = cursor.partition(".") if isinstance(cursor, str) else ("", "", "")
     if name not in kinds or not (offset.isascii() and offset.isdigit() and len(offset) < 16):
-        raise invalid_request("`cursor` is none that a list gave", path="cursor")
+        raise invalid_request("`cursor` must come from an earlier page", path="cursor")
     return kinds.index(name), int(offset)
 
 

@@ -49,7 +49,8 @@ class CallScheduler:
     """The calls of one connection; every method except the worker's runs on the loop's thread."""
 
     def __init__(self, store: Callable[[], Store], send: Callable[[bytes], None]) -> None:
-        self._store = store
+        self._open_store = store
+        self._opened: Store | None = None
         self._send = send
         self._queue: deque[Job] = deque()
         self._running: Job | None = None
@@ -59,7 +60,8 @@ class CallScheduler:
 
     def take(self, call: ToolCall, reply: Reply) -> None:
         """Run or queue a call; `reply` gets None if the client cancels it."""
-        self._indexing.note_call()
+        if self._indexing.is_running:
+            self._indexing.note_call()
         try:
             answer = self._run_or_queue(call, reply)
         except Exception as error:
@@ -82,8 +84,8 @@ class CallScheduler:
 
     def _run_now(self, call: ToolCall) -> bytes:
         """Return the response to a fast call; raise if it would block on other writers."""
-        result = self._store().call(
-            call.tool,
+        result = (self._opened or self._store()).call(
+            call.operation,
             call.arguments,
             wait=False,
             workspace=call.tools.workspace,
@@ -94,6 +96,11 @@ class CallScheduler:
     def _is_slow(self, call: ToolCall) -> bool:
         operation = call.operation
         return operation.is_slow(call.arguments) or (operation.slow_when_large and self._store().is_large())
+
+    def _store(self) -> Store:
+        if self._opened is None:
+            self._opened = self._open_store()
+        return self._opened
 
     def is_full(self) -> bool:
         """Return True if the queue is full and no more input should be read."""
@@ -254,7 +261,7 @@ def run_call(
     report = None if call.progress_token is None else Progress(call, send)
     try:
         result = store().call(
-            call.tool,
+            call.operation,
             call.arguments,
             cancelled=lambda: call.cancelled or is_stopping(),
             progress=report,

@@ -7,11 +7,11 @@ from _thread import allocate_lock
 from moss_memory.config import load_config
 from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import invalid_request
+from moss_memory.log import say
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.store import open_store
 
-from .message_writer import say
 from .tool_list import mistakes_in, tool_list_of, unknown_toolsets
 
 TYPE_CHECKING = False

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import select
 import signal
+import stat
 from _thread import allocate_lock
 
+from moss_memory.log import say
 from moss_memory.registry.catalog import TOOLSETS
 
 from .line_reader import LineReader
-from .message_writer import MessageWriter, is_open, private_stdout, say
 from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, InvalidMessage, failure, read
 from .protocol import Cancellation, Listening, Protocol, StoreRequest, SubscribeRequest
 from .scheduler import CallScheduler
@@ -37,6 +38,8 @@ FULL_S = 0.05
 """Poll interval of a full queue, during which stdin is not read."""
 SIGNAL_GONE_S = 1.0
 HANG_UP_GONE_S = 1.75
+CLOSED_STDIN_TIMEOUT_S = 1.4
+"""Seconds to wait for a client that closed stdin and does not read."""
 
 
 def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> int:
@@ -211,6 +214,74 @@ class Batch:
             complete = self._missing == 0
         if complete and self._answers:
             self._send(b"[" + b",".join(self._answers) + b"]")
+
+
+class MessageWriter:
+    """Writer of one message per line, under a lock; a closed stdout is not an error."""
+
+    def __init__(self, fd: int, *, stdin: int, on_closed: Callable[[], object]) -> None:
+        self._fd = fd
+        self._stdin = stdin
+        self._on_closed = on_closed
+        self._lock = allocate_lock()
+        self.closed = False
+        mode = os.fstat(fd).st_mode
+        # A write that blocks would not see the client hang up.
+        self._is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+        if self._is_pipe:
+            os.set_blocking(fd, False)
+
+    def send(self, message: bytes) -> None:
+        """Write one message completely, unless stdout is closed."""
+        rest = memoryview(message + b"\n")
+        with self._lock:
+            while rest and not self.closed:
+                try:
+                    rest = rest[os.write(self._fd, rest) :]
+                except BlockingIOError:
+                    if not self._wait_writable():
+                        self._close()
+                except OSError:
+                    self._close()
+
+    def release(self) -> None:
+        """Restore the blocking mode of stdout for other processes that share it."""
+        if self._is_pipe:
+            os.set_blocking(self._fd, True)
+
+    def _close(self) -> None:
+        self.closed = True
+        self._on_closed()
+
+    def _wait_writable(self) -> bool:
+        """Wait until the client reads; return False if it closed stdin and does not read."""
+        poll = select.poll()
+        poll.register(self._fd, select.POLLOUT)
+        poll.register(self._stdin, 0)
+        if self._fd in dict(poll.poll()):
+            return True
+        poll.unregister(self._stdin)
+        return bool(poll.poll(CLOSED_STDIN_TIMEOUT_S * 1000))
+
+
+def private_stdout() -> int:
+    """Return a duplicate of stdout for messages and redirect all other output to stderr."""
+    fd = os.dup(1)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, 1)
+    return fd
+
+
+def is_open(fd: int) -> bool:
+    """Return True if the descriptor is open."""
+    try:
+        os.fstat(fd)
+    except OSError:
+        return False
+    return True
 
 
 def read_some(fd: int) -> bytes | None:

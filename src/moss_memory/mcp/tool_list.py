@@ -50,9 +50,10 @@ class ToolList:
     ) -> None:
         self.workspace = workspace
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
+        self.is_partial = bool(self._toolsets)
+        """True if the list is shortened by toolsets."""
         self.closed = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
-        self._found: dict[str, Operation] = {}
         self._listing = ""
 
     def listing(self) -> str:
@@ -76,14 +77,8 @@ class ToolList:
 
     def find(self, tool: str) -> Operation | None:
         """Return the tool with this name, v1.0 names included; None if it is unknown or disabled."""
-        found = self._found.get(tool)
-        if found is not None:
-            return found
         operation = catalog.find(tool)
-        if operation is None or not operation.visible or self.closed.has(tool):
-            return None
-        self._found[tool] = operation
-        return operation
+        return None if operation is None or not operation.visible or self.closed.has(tool) else operation
 
     def refusal(self, tool: str) -> MossError:
         """Return the error for a tool that is not available, with the closest name."""
@@ -110,11 +105,6 @@ class ToolList:
     def reaches(self, tool: str) -> bool:
         """Return True if the client can call a tool by its own name: it is listed, or `moss_call` is disabled."""
         return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
-
-    @property
-    def is_partial(self) -> bool:
-        """Return True if the list is shortened by toolsets."""
-        return bool(self._toolsets)
 
     def lists(self, tool: str) -> bool:
         """Return True if a tool is on the client's list."""

@@ -53,7 +53,7 @@ def address_of(ref: dict[str, Any], index: int) -> Address:
 def _ambiguous(at: str) -> MossError:
     return MossError(
         "AMBIGUOUS_ADDRESSING",
-        f"`{at}id` stands beside `{at}name` or `{at}workspace`; give the id alone, or `workspace` and `name`",
+        f"`{at}id` is given together with `{at}name` or `{at}workspace`; give the id alone, or `workspace` and `name`",
     )
 
 

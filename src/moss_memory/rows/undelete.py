@@ -68,7 +68,7 @@ def restore(
     if id is not None or name is not None or workspace is not None:
         raise MossError(
             "AMBIGUOUS_ADDRESSING",
-            "`filters` stand beside `id`, `name` or `workspace`; give one row's address, or the filters alone",
+            "`filters` are given together with `id`, `name` or `workspace`; give either an address or filters",
         )
     return _restore_all(tx, versioned, filters)
 

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 _UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _EDGE = r"(?:(?<![A-Za-z0-9])|(?<=%[0-9A-Fa-f]{2})|(?<=\\[nrtbf]))"
-"""Where a value may begin: not inside a word, but after an escaped character."""
+"""The start of a value: not inside a word, but after an escaped character."""
 _IS = r"\\{0,1}[\"']{0,1}\s{0,3}[:=]\s{0,3}\\{0,1}[\"']{0,1}"
-"""What stands between the name of a setting and its value, in a file of settings, JSON, or JSON inside a string."""
+"""The separator of a setting's name and value, in a file of settings, JSON, or JSON inside a string."""
 
 PREFIXED: Kinds = {
     "adafruit-key": (("aio_",), r"[A-Za-z0-9]{28}"),
@@ -296,7 +296,7 @@ PASSWORDS: Kinds = {
 """Texts that contain a password, the last group; group 1 is the user's name."""
 
 PASSWORD_NAMES = (b"passw", b"passphrase", b"pwd", b"_pass", b"pgpass")
-"""How the names of settings that are passwords begin, or end, in lower case."""
+"""Prefixes and suffixes of settings that are passwords, in lower case."""
 PASSWORD_SETTING = (
     rf"(?i:passw(?:or){{0,1}}d|passphrase|pwd|_pass|pgpass)[\w-]{{0,12}}+{_IS}([^\s,;&\"'()`\\]{{6,200}}+)(?!\()"
 )
@@ -305,7 +305,7 @@ CONNECTION_FIELDS = frozenset(
     ("server", "data source", "host", "hostaddr", "endpoint", "database", "initial catalog", "user id", "uid", "user",
      "username", "dbname", "port")
 )  # fmt: skip
-"""Names of settings that stand beside the password in a connection string."""
+"""Names of the other settings in a connection string with a password."""
 
 NAMES_OF_SECRETS = (
     r"(?i:secret|token|credential|passw(?:or){0,1}d|passphrase|authorization|bearer|gitlab_session|apikey|"
@@ -353,7 +353,7 @@ PLACEHOLDERS = frozenset(
     password1 password123 passw0rd p@ssw0rd p4ssw0rd secret123 admin123 test123 test1234 changeme123 hunter2
     """.split()  # noqa: SIM905
 )
-"""What stands in documentation where a password would be."""
+"""Placeholders for a password in documentation."""
 PLACEHOLDER_PARTS = (
     r"(?i:example|placeholder|changeme|redacted|your[_-]|[_-]here|x{6}|\*{3}|\.{3}|12345678|23456789|abcdefgh|deadbeef|"
     r"0{12}|removed)"

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     Span = tuple[int, int, str]
-    """Where a value begins and ends, and its kind."""
+    """Start and end of a value, and its kind."""
     Check = Callable[[], object]
-    """What is called from time to time on a long text, and raises when the caller has cancelled."""
+    """Called from time to time on a long text; raises if the caller has cancelled."""
 
 SHORTEST = 16
 """The length of the shortest credential that is known by its shape."""
@@ -410,7 +410,7 @@ def _is_login(value: str) -> bool:
 
 
 _ACCEPTS = dict.fromkeys(("private-key", "ssh2-private-key", "putty-private-key"), bool)
-"""How a match is judged, if not by whether it looks random."""
+"""The check of a match, if it is not the check for randomness."""
 
 
 def _passwords(text: str, pattern: str, kind: str, check: Check) -> Iterator[Span]:

@@ -163,12 +163,11 @@ if TYPE_CHECKING:
             """Run a call in a writing transaction, commit it and return its result.
 
             A call that failed temporarily and was rolled back is run again, and also if it is unknown if the commit
-            succeeded. So it first has to look up its idempotency key; an engine that can lose the result of a commit
-            generates a key for every call.
+            succeeded. So it first has to look up its idempotency key.
             """
 
-        def generate_key(self) -> str | None:
-            """Return an idempotency key for a call without one; None if this engine needs none."""
+        can_lose_commits: bool
+        """True if the result of a commit can be unknown; then every call needs an idempotency key."""
 
         def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Make at most `most` missing vectors; return the numbers of made and of still missing ones."""
@@ -256,12 +255,33 @@ class CallContext:
         self.cancelled = cancelled
         self.progress = progress
         self.advice = advice
-        """Whether an error may take some milliseconds more to suggest a better call."""
+        """True if an error may take some milliseconds more to suggest a better call."""
 
     def check_cancelled(self) -> None:
         """Raise `CANCELLED` if the caller has cancelled."""
         if self.cancelled is not None and self.cancelled():
             raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
+
+
+class ErrorTranslation:
+    """A context that raises every error as `MossError`: as the engine translates it, else as `INTERNAL`."""
+
+    __slots__ = ("_engine", "_tool")
+
+    def __init__(self, engine: Engine, tool: str) -> None:
+        self._engine = engine
+        self._tool = tool
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, MossError):
+            raise self._engine.translate(error) or _internal_error(self._tool) from error
+
+
+def _internal_error(tool: str) -> MossError:
+    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
 
 
 def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:

@@ -10,6 +10,7 @@ erased, the engine empties every stored answer. The key stays, so that the call 
 from __future__ import annotations
 
 import json
+import os
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import ARGUMENTS
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 
 KEPT_MS = 86_400_000
-"""How long an answer is stored."""
+"""Time that an answer is stored."""
 KEY_MAX_CHARS = 256
 _MAX_EXPIRED = 100
 """The maximum number of expired answers that one call removes."""
@@ -108,6 +109,11 @@ class IdempotentCall:
     def is_outdated(self, answer: dict[str, Any]) -> bool:
         """Return whether the answer changed after the commit, which decides if an erasure succeeded."""
         return _encode(answer) != self._answer
+
+
+def new_key() -> str:
+    """Return a random key."""
+    return os.urandom(16).hex()
 
 
 def check_key(key: Any) -> str:

@@ -33,7 +33,7 @@ _QUEUE = "unembedded", ("doc",)
 _ACTIVITY = "select workspace, day, tool, changes from activity order by workspace, day, tool"
 """Tables derived from the events, which each engine counts itself."""
 _BATCH_ROWS = 2000
-"""How many rows a transaction of the target has at the most, and roughly how many characters."""
+"""Maximum number of rows of a transaction of the target, and approximate number of characters."""
 _BATCH_CHARS = 4_000_000
 _TIMEOUT_S = 60.0
 

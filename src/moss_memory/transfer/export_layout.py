@@ -68,7 +68,7 @@ class Manifest:
             raise invalid_request(f"{MANIFEST} is not JSON; put the exported one back, or export again") from None
         files = manifest.get("files") if isinstance(manifest, dict) else None
         if not isinstance(files, dict) or not isinstance(manifest.get("format"), int):
-            raise invalid_request(f"{MANIFEST} is none of Moss's; it has no `format` and no `files`")
+            raise invalid_request(f"{MANIFEST} was not written by Moss; it has no `format` and no `files`")
         if manifest["format"] > FORMAT:
             raise invalid_request(
                 f"{MANIFEST} has format {manifest['format']}, this Moss knows {FORMAT}; upgrade moss-memory"

@@ -76,7 +76,7 @@ class Folder:
         content = self._tree.read(MANIFEST, max_bytes=self._max_bytes)
         self._manifest = None if content is None else Manifest.read(content)
         if self._manifest is not None and not self._manifest.complete:
-            raise invalid_request(f"the export into {self._tree.path} did not come to its end; export again")
+            raise invalid_request(f"the export into {self._tree.path} is incomplete; export again")
         for name in self._markdown_names():
             tx.check_cancelled()
             self._parse_markdown(tx, name)
@@ -125,7 +125,7 @@ class Folder:
             return
         self.capsules.append((where, row))
         if unknown:
-            message = f"these fields are none of a capsule's and were left out: {', '.join(unknown)[:200]}"
+            message = f"these fields do not belong to a capsule and were left out: {', '.join(unknown)[:200]}"
             self.errors_found.append(problem(where, line, "UNKNOWN_FIELD", message))
 
     def _read_lines(self, tx: Transaction) -> None:

@@ -80,7 +80,7 @@ _LOST = Shape(
     {
         "table": text("where it was"),
         "row": text("its key, where that is known", optional=True),
-        "column": text("the text in it that is none", optional=True),
+        "column": text("the column that is not valid text", optional=True),
         "message": text("why"),
     },
     table=(Column("table"), Column("row", goes=2), Column("column", goes=3), Column("message", least=20, widest=0)),

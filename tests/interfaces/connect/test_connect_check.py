@@ -43,7 +43,7 @@ def test_a_connected_client_shakes_hands(checked: Cli) -> None:
         ({"command": "/nowhere/moss"}, "cannot be started"),
         ({"command": "/bin/true"}, "it ended without an answer"),
         ({"command": "/bin/echo", "args": ["hello"]}, "it answers something else than MCP: 'hello'"),
-        ({"command": "/bin/echo", "args": ['{"id": 1, "result": 7}']}, "its answer to the handshake is none"),
+        ({"command": "/bin/echo", "args": ['{"id": 1, "result": 7}']}, "its answer to the handshake is not valid"),
         ({"command": "/bin/sh", "args": ["-c", "echo no such option >&2; exit 2"]}, "no such option"),
         ({"url": "http://127.0.0.1:1/mcp"}, "nobody answers at http://127.0.0.1:1/mcp"),
         ({}, "names neither a command nor an address"),

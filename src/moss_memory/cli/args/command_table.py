@@ -94,6 +94,7 @@ _FAILED = BAD_FILE.with_fields(
 )
 
 SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+"""The importers of Moss itself; installed packages may have more."""
 _SKIPPED = Shape(
     "LeftOut",
     {"file": text("file"), "item": text("what"), "reason": text("why")},
@@ -177,7 +178,7 @@ _ALL = (
         "Serve the store over HTTP: MCP for programs, pages for people.\n\n"
         "One process at 127.0.0.1:8314, until Ctrl-C. It prints a link that signs a browser in and the line that "
         "connects each client. Programs send the token that stands in the home folder; the file is made once. A port "
-        "that is taken is never left for another one: clients would send their token to whoever has it. Needs the "
+        "that is taken is never left for another one: clients would send their token to its owner. Needs the "
         "extra `http`: pip install 'moss-memory[http]'.",
         "moss serve --read-only",
         {
@@ -267,12 +268,13 @@ _ALL = (
     BuiltIn(
         "adopt",
         "Take over what another memory holds, without ever writing to it.\n\n"
-        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master or markdown; PATH its file or "
-        "folder. Every file is one transaction; running it again adds nothing. The report names what was taken, what "
-        "was left out and why. What looks like a credential is left out.",
+        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master, markdown, or the name of an "
+        "importer of an installed package; PATH is its file or folder. Every file is one transaction; running it "
+        "again adds nothing. The report names what was taken, what was left out and why. What looks like a credential "
+        "is left out.",
         "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
         {
-            "source": _text("whose memory", enum=list(SOURCES)),
+            "source": _text("the program that wrote it", enum=list(SOURCES)),
             "path": _text("its file or folder"),
             "workspace": _text("where it goes; if left out: the default workspace"),
             "dry_run": _flag("only count what would be taken"),

@@ -67,6 +67,7 @@ _COMMON = (
     ("home", "extra", "folder of the store, instead of MOSS_HOME or ~/.moss"),
     ("table", "switch", "a plain table with every column, instead of JSON"),
     ("json", "switch", "JSON, also on a terminal"),
+    ("verbose", "switch", "log every call to stderr, as MOSS_LOG=debug does"),
     ("help", "switch", "this help"),
 )
 """Common options of commands."""
@@ -139,7 +140,10 @@ def options_of(command: Command) -> dict[str, Option]:
                 name, Option(name, original.kind, description, argument=argument, schema=original.schema)
             )
     everywhere = getattr(operation, "everywhere", ("home", "table", "json", "help"))
-    for extra in [*_extra_options(command), *(Option(*one) for one in _COMMON if one[0] in everywhere)]:
+    for extra in [
+        *_extra_options(command),
+        *(Option(*one) for one in _COMMON if (one[0] if one[0] != "verbose" else "home") in everywhere),
+    ]:
         options.setdefault(extra.name, extra)
     return options
 

@@ -19,6 +19,10 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
     If a command needs a workspace and the words name none, it is the default one, as for capsules.
     """
     request = command.parse(words)
+    if "verbose" in request.extras:
+        from moss_memory.log import configure
+
+        configure(verbose=True)
     if "help" in request.extras:
         from .help import command_help
 

@@ -22,9 +22,9 @@ EXTENSION = ".jsonl"
 _TEMPORARY = ".moss-export-"
 _STALE_S = 86_400
 _OPEN_ATTEMPTS = 8
-"""How often to open a file again that was replaced between stat and open, as exports do."""
+"""Attempts to open a file again that was replaced between stat and open, as exports do."""
 _STABILITY_CHECKS = 3
-"""How often to check an open file against its name, each time after pending changes of the folder."""
+"""Checks of an open file against its name, each time after pending changes of the folder."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")

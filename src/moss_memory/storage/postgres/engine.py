@@ -48,6 +48,8 @@ _MARK = "select sum(changes), (select max(seq) from events) from activity_counts
 class PostgresEngine:
     """One database on a server, shared by any number of processes and machines."""
 
+    can_lose_commits = True
+
     def __init__(self, config: Config, *, bulk_load: bool = False) -> None:
         self.url = config.url
         """The URL of the store; it may contain a password."""
@@ -65,7 +67,7 @@ class PostgresEngine:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
         self._ahead_ms: int | None = None
-        """How far the server's clock is ahead of this machine's; None before the first connection."""
+        """The offset of the server's clock to this machine's; None before the first connection."""
         self._large = False
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
@@ -84,10 +86,6 @@ class PostgresEngine:
     def write(self, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Run a call in a write transaction, commit it, and return its result."""
         return run_with_retry(self, carry_out, timeout_s=timeout_s, call=call)
-
-    def generate_key(self) -> str | None:
-        """Return a new random idempotency key."""
-        return os.urandom(16).hex()
 
     def take(self) -> Connection:
         """Take a connection for one call from the pool."""

@@ -13,6 +13,7 @@ import time
 import psycopg
 
 from moss_memory.errors import MossError
+from moss_memory.log import WARNING, log
 
 from .error_mapping import Unconfirmed, is_lost, is_refused, is_retryable
 
@@ -59,6 +60,8 @@ def run_with_retry(
             raise
         finally:
             tx.release()
+        outcome = "has an unknown outcome" if in_doubt else "failed"
+        log(WARNING, "%s %s (%s); next attempt in %.2f s", call.operation, outcome, type(failure).__name__, pause_s)
         if time.monotonic() + pause_s >= until:
             raise _unknown_error(call) if in_doubt else failure from failure
         if is_lost(failure) or isinstance(failure, Unconfirmed):

@@ -7,6 +7,7 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.log import INFO, log
 
 from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
@@ -128,6 +129,7 @@ def run_migrations(connection: apsw.Connection, version: int) -> None:
         for _ in connection.execute(sql):
             pass
         connection.execute(f"pragma user_version = {number}")
+        log(INFO, "schema migrated to %d", number)
     connection.execute(f"pragma application_id = {APPLICATION_ID}")
 
 
@@ -144,23 +146,6 @@ def only_value(connection: apsw.Connection, sql: str) -> Any:
     """Return the first column of a statement's first row."""
     row = connection.execute(sql).fetchone()
     return None if row is None else row[0]
-
-
-def schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
-    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
-    return only_value(connection, "pragma user_version"), only_value(connection, "pragma schema_version")
-
-
-def file_identity(path: str) -> tuple[int, int] | None:
-    """Return the device and inode of a file; None if it is missing.
-
-    Raise if the folder cannot be searched.
-    """
-    try:
-        status = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino
 
 
 def missing_store(home: str) -> MossError:

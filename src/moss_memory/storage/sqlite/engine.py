@@ -11,10 +11,10 @@ import apsw
 from moss_memory.errors import MossError
 from moss_memory.storage.files.private_files import make_private_folder
 
-from .connections import UNFINISHED, close_all, file_identity, missing_store, only_value, open_writer, schema_numbers
+from .connections import UNFINISHED, close_all, missing_store, only_value, open_writer
 from .error_mapping import storage_error
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
-from .open_files import OpenFiles, log_removed
+from .open_files import OpenFiles, file_identity, log_removed
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -38,6 +38,8 @@ LARGE_BYTES = 64 << 20
 
 class SqliteEngine:
     """One database file with any number of readers and one writer at a time among all processes."""
+
+    can_lose_commits = False
 
     def __init__(self, home: str, *, bulk_load: bool = False) -> None:
         self._home = home
@@ -87,10 +89,6 @@ class SqliteEngine:
             tx.commit()
         return result
 
-    def generate_key(self) -> str | None:
-        """Return None: the result of a commit is always known."""
-        return None
-
     def hold(self) -> Hold:
         """Return a new attempt to hold the write lock; its release rolls back uncommitted changes."""
         return self._lock.hold(self._roll_back)
@@ -99,7 +97,7 @@ class SqliteEngine:
         """Acquire the lock and begin a writing transaction; the release of the hold ends both."""
         writer = self.acquire(hold, call, timeout_s)
         writer.execute("begin immediate")
-        if schema_numbers(writer) != self._schema:
+        if _schema_numbers(writer) != self._schema:
             self._close_writer()  # another process has changed the schema; opening refuses that, or migrates again
             writer = self._ready_writer()
             writer.execute("begin immediate")
@@ -400,7 +398,7 @@ class SqliteEngine:
             raise missing_store(self._home)
         self._writer = open_writer(self._path)
         try:
-            self._schema = schema_numbers(self._writer)
+            self._schema = _schema_numbers(self._writer)
             self._open_files = OpenFiles(self._path, self._writer)
             self._open_files.refuse_changed_log()
         except BaseException:
@@ -464,3 +462,8 @@ os.register_at_fork(
     after_in_parent=lambda: _at_fork("after_fork_in_parent"),
     after_in_child=lambda: _at_fork("after_fork_in_child"),
 )
+
+
+def _schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
+    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
+    return connection.execute("pragma user_version").get, connection.execute("pragma schema_version").get

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _SHARED_BYTES = 65_536
 BUSY_TIMEOUT_MS = 5000
-"""How long SQLite itself waits for a lock of a program other than Moss."""
+"""Timeout of SQLite itself for a lock of a program other than Moss."""
 
 
 def busy_error(timeout_s: float, holder: dict[str, Any] | None = None) -> MossError:

@@ -1,21 +1,35 @@
-"""The write lock: one writer at a time, among the threads of this process and among all processes."""
+"""The write lock: one writer at a time, among the threads of this process and among all processes.
+
+A waiter locks the queue file, then the lock file, then unlocks the queue file. A writer that finds the queue file
+locked waits behind it, so only the writers that wait already can overtake one another: nobody starves, but there is no
+strict order. A blocking `flock` has no timeout other than by signals, which are not a library's to use. So a thread
+blocks, and the writer waits for that thread.
+
+Measured with eight processes on two cores that only store capsules on a file system in memory (rough figures of
+prototypes; only their order is certain):
+
+                                                      writes/s   hand-over   longest wait   overtaken by up to
+  all poll                                               1,310       18 µs         866 ms                1,755
+  a ticket queue over byte locks                         1,098      181 µs          46 ms                    5
+  two plain flocks                                       1,310       46 µs          46 ms                   72
+"""
 
 from __future__ import annotations
 
 import fcntl
 import os
 import time
-from _thread import get_ident
+from _io import FileIO
+from _thread import allocate_lock, get_ident, start_new_thread
 from _weakref import ref
 
+from moss_memory.log import INFO, log
 from moss_memory.storage.files.private_files import make_private_folder
 
 from .error_mapping import busy_error
-from .lock_waiter import Waiter, open_owned, open_private, unlock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _io import FileIO
     from collections.abc import Callable
     from typing import Any
 
@@ -30,6 +44,7 @@ _TRY_STEAL_S = 0.25
 _POLL_S = 0.005
 _SPIN_S = 0.0002
 _RECORD_BYTES = 96
+_FLAGS = os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 class WriteLock:
@@ -50,7 +65,7 @@ class WriteLock:
         self._queue_file: FileIO | None = None
         self._waiters: list[ref[Waiter]] = []
         self.makes_home = True
-        """Whether a missing home is created: not while a store is open in it."""
+        """True if a missing home is created: not while a store is open in it."""
 
     def hold(self, before_release: Callable[[], None] | None = None) -> Hold:
         """Return a new attempt to hold the lock; nothing is acquired yet."""
@@ -175,7 +190,9 @@ class Hold:
             if not self._try_acquire():
                 if timeout_s <= 0:
                     raise busy_error(timeout_s, self._lock.holder())
+                began_s = time.monotonic()
                 self._wait(timeout_s, call)
+                log(INFO, "waited %.3f s for the write lock", time.monotonic() - began_s)
             self._is_held = True
             self._write_holder("opening" if call is None else call.operation)
         except BaseException:
@@ -318,6 +335,74 @@ class Hold:
         return False, record
 
 
+class Waiter:
+    """One writer that waits; its files are its own, so they can be locked apart from those of other threads."""
+
+    __slots__ = ("__weakref__", "_is_abandoned", "_is_done", "failed", "lock_file", "queue_file", "ready")
+
+    def __init__(self, lock_file: FileIO, queue_file: FileIO | None) -> None:
+        self.lock_file = lock_file
+        self.queue_file = queue_file
+        self.ready = allocate_lock()
+        """Released when the thread is done: it holds the lock by `lock_file`, unless it `failed`."""
+        self.ready.acquire()
+        self.failed = False
+        self._is_abandoned = False
+        self._is_done = False
+
+    def start(self) -> bool:
+        """Start the thread that blocks; return False if there can be none."""
+        try:
+            start_new_thread(self._block, ())
+        except RuntimeError:
+            self._is_done = True
+            return False
+        return True
+
+    def _block(self) -> None:
+        try:
+            if self.queue_file is not None:
+                fcntl.flock(self.queue_file, fcntl.LOCK_EX)
+            if not self._is_abandoned:
+                fcntl.flock(self.lock_file, fcntl.LOCK_EX)
+        except (OSError, ValueError):
+            self.failed = True
+        # This thread sets "done" and then reads "abandoned"; `leave` does the reverse. So one of them closes the files.
+        self._is_done = True
+        if self._is_abandoned:
+            self.close()
+        self.ready.release()
+
+    def leave_queue(self) -> None:
+        """Let the next waiter block on the lock itself."""
+        if self.queue_file is not None:
+            unlock(self.queue_file)
+
+    def leave(self) -> None:
+        """Stop waiting, and release whatever was locked.
+
+        The thread cannot be called back from the kernel. It ends when it gets the lock, and releases it at once.
+        """
+        if not self._is_abandoned:
+            self.leave_queue()  # before the thread may close the file
+            self._is_abandoned = True
+        if self._is_done:
+            self.close()
+
+    def close(self) -> None:
+        """Unlock and close the files."""
+        # Unlocked explicitly: a child that was forked meanwhile has these files open, too.
+        unlock(self.lock_file)
+        self.leave_queue()
+        self.forget()
+
+    def forget(self) -> None:
+        """Close the files and unlock nothing that another process may hold by the same files."""
+        self.lock_file.close()
+        if self.queue_file is not None:
+            self.queue_file.close()
+
+
 def _interval_s(is_blocking: bool, call: CallContext | None) -> float:
     """Return how long to wait before the next check."""
     if not is_blocking:
@@ -331,6 +416,35 @@ def _try_lock(file: FileIO) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def unlock(file: FileIO) -> None:
+    """Unlock a file; do nothing if it is closed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_UN)
+    except (OSError, ValueError):
+        return
+
+
+def open_private(path: str) -> FileIO:
+    """Open a file as it is; create it if it is missing, private whatever the umask."""
+    while True:
+        try:
+            return open_owned(path, _FLAGS, "r+b")
+        except FileNotFoundError:
+            pass
+        try:
+            file = open_owned(path, _FLAGS | os.O_CREAT | os.O_EXCL, "r+b")
+        except FileExistsError:
+            continue  # another process was quicker
+        os.fchmod(file.fileno(), 0o600)
+        return file
+
+
+def open_owned(path: str, flags: int, mode: str) -> FileIO:
+    """Open a file so that no interrupt can lose the descriptor before an object owns it."""
+    # `map` makes both calls without a step of Python between them.
+    return next(map(FileIO, map(os.open, (path,), (flags,), (0o600,)), (mode,)))
 
 
 def _write(file: FileIO, record: bytes) -> None:

@@ -10,10 +10,10 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .connections import close_all, file_identity, missing_store, open_empty, open_reader, refuse_unfinished
+from .connections import close_all, missing_store, open_empty, open_reader, refuse_unfinished
 from .file_kind import EMPTY
+from .open_files import file_identity, keep_out_if_changed
 from .schema_migrations import SCHEMA_VERSION
-from .wal_file import keep_out_if_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _ATTEMPTS = 20
 LOOK_EVERY_S = 0.1
-"""How often readers check if the database was replaced; if there is none, every time."""
+"""Interval in which readers check if the database was replaced; if there is none, every time."""
 
 
 class Reader:
@@ -37,7 +37,7 @@ class Reader:
         self.database = database
         """The file at the path when it was opened; None if there was none."""
         self.lasts = lasts
-        """Whether it sees later writes, so that it can be used again."""
+        """True if it sees later writes, so that it can be used again."""
 
 
 class Readers:
@@ -56,7 +56,7 @@ class Readers:
         """The identity of the database, which no other file in its place can have; None while there is none."""
         self._generation = 0
         self.has_opened = False
-        """Whether a store existed: if it is missing later, that is an error and not an empty store."""
+        """True if a store existed: if it is missing later, that is an error and not an empty store."""
 
     @property
     def in_use(self) -> bool:

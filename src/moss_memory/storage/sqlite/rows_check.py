@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from moss_memory.storage.consistency import Fault
 
 STEPS = 20_000
-"""How many steps of SQLite's machine are between two checks of the clock."""
+"""Steps of SQLite's machine between two checks of the clock."""
 _LAST_TIME = 1 << 53
 _FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The first and the last microsecond of the years 1 to 9999, the range of Python's dates."""
 _STATE_FIELDS = 14
-"""How many fields of a version of a node or an edge a conflict stores."""
+"""Fields of a version of a node or an edge that a conflict stores."""
 _JSON = {
     **dict.fromkeys(("data_json", "meta_json", "contract_json", "checkpoints_json", "snapshot_json"), "object"),
     **dict.fromkeys(("sources_json", "body_json", "answer_json", "unmapped_json", "payload"), "object"),

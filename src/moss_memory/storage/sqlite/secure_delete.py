@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from .engine import SqliteEngine
 
 _MERGE_PAGES = 128
-"""How many pages of the index a slice merges."""
+"""Pages of the index that a slice merges."""
 _READ_PAGES = 256
-"""How many pages are read at once."""
+"""Pages that are read at once."""
 _STRUCTURE = 10
 """The row of the index's data table that records its structure."""
 _NEWER_FORM = b"\xff\0\0\1"

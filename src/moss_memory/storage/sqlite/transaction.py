@@ -10,7 +10,6 @@ import apsw
 from moss_memory.errors import MossError
 from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
-from .connections import only_value
 from .lock import is_alive
 
 TYPE_CHECKING = False
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 ERASE_TIMEOUT_S = 2.0
 LEASE_MS = 10_000
-"""How long after its last slice a process that erases keeps its lease."""
+"""Lease of a process that erases, from its last slice on."""
 
 
 class SqliteTransaction(ReadTransactionBase):
@@ -167,7 +166,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         return self._changes
 
     def _last_event(self) -> int:
-        last: int = only_value(self.connection, "select max(seq) from events") or 0
+        last: int = self.connection.execute("select max(seq) from events").get or 0
         return max(last, self._after_event)
 
     def advance_event_sequence(self, seq: int) -> None:
@@ -186,8 +185,9 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self._end()
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
-        event_id = self.new_id()
-        self.connection.execute(
+        connection = self.connection  # which begins, if nothing was written yet
+        event_id = self.call.new_id(self._now_ms)
+        connection.execute(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload)"
             " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload)",
             {
@@ -196,7 +196,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
                 "workspace": workspace,
                 "tool": tool,
                 "address": address,
-                "ts_ms": self.now_ms,
+                "ts_ms": self._now_ms,
                 "payload": payload,
             },
         )

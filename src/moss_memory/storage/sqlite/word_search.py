@@ -37,7 +37,7 @@ _MEMORY_MAX = 250_000
 """About the maximum number in memory, whatever the size of the store."""
 
 _SPARE = 200
-"""How many documents more than needed are scored at first."""
+"""Documents scored at first in addition to those needed."""
 
 _END = (1 << 63) - 1
 _ROUNDING = 1e-9

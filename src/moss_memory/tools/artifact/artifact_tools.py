@@ -371,7 +371,7 @@ def artifact_touch(
     name: Name | None = None,
     ttl_seconds: TtlSeconds,
 ) -> dict[str, Any]:
-    """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
+    """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     lives = lifetime(tx, ttl_seconds)
     tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})

@@ -202,7 +202,7 @@ def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:
         advice = "" if mode == "replace" else ', `mode: "replace"` overwrites where that is unambiguous'
         raise MossError(
             "CONFLICT",
-            f"{pluralize(len(collisions), 'line')} cannot stand beside what is there ({some}); nothing was imported. "
+            f"{pluralize(len(collisions), 'line')} conflict with existing capsules ({some}); nothing was imported. "
             f'`mode: "rename"` keeps both{advice}',
             details={"errors": collisions[:MOST_ERRORS], **total},
         )

@@ -148,7 +148,7 @@ def tasks_handoff(
     as_capsule: AsCapsule = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
     if as_capsule and "capsule" in tx.config.disabled_types:
         raise invalid_request(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.decode import check_json
+from moss_memory.registry.plugins import IMPORTERS, load_plugin, plugin_names
 from moss_memory.secrets.scanner import findings_in
 from moss_memory.storage.files.sandbox import real_path
 
@@ -135,4 +136,8 @@ def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
         from .markdown_folder import read_basic_memory
 
         return read_markdown if source == "markdown" else read_basic_memory
-    raise invalid_request(f"`source` must be one of {', '.join(SOURCES)}", path="source")
+    found: Callable[[str], Iterator[SourceFile]] | None = load_plugin(IMPORTERS, source)
+    if found is None:
+        known = (*SOURCES, *plugin_names(IMPORTERS))
+        raise invalid_request(f"`source` must be one of {', '.join(known)}", path="source")
+    return found

@@ -25,7 +25,7 @@ end $$;
 create trigger numbers_set instead of insert or update or delete on numbers
   for each row execute function set_numbers();
 
--- The last of so many numbers in a row. The lock is held for the moment of taking them, not until the commit.
+-- Reserve a range of consecutive numbers and return the last. The lock is held for the moment of taking them, not until the commit.
 create function take_numbers(taken_from text, so_many bigint) returns bigint language plpgsql as $$
 declare
   counter text := taken_from || '_numbers';

@@ -13,7 +13,7 @@ create view node_rows as
 create view record_rows as
   select row_id, workspace_norm, type, payload_id, title, search_text, updated_at, change_seq, deleted_at from records;
 
--- One row a document. doc = row_id * 16 + the family's code. What is deleted is indexed too, and told apart by `live`.
+-- One row a document. doc = row_id * 16 + the family's code. Deleted rows are indexed too; `live` marks the others.
 create view search_source as
   select row_id * 16 as doc, search_title as title, capsule_text as body, workspace_norm as workspace,
     deleted_at is null as live from capsules

@@ -216,7 +216,7 @@ def _parse_json(text: str, what: str) -> dict[str, Any]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         raise invalid_request(
-            f"`{what}` begins like a JSON object and is none; mend it, or send text", path=what
+            f"`{what}` begins like a JSON object but is not valid JSON; correct it, or send text", path=what
         ) from None
     check_json(found, what)
     return dict(found)

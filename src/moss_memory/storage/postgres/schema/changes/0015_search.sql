@@ -23,7 +23,7 @@ create table search_words (
   whole text collate "C"                  -- the long one itself
 );
 
--- Rises whenever words are taken out, which holds up whoever would use their numbers until it is committed.
+-- Incremented when words are removed; readers of their numbers wait until that is committed.
 create sequence search_word_removals minvalue 0 start with 0;
 
 create function count_removal() returns trigger language plpgsql as $$
@@ -134,9 +134,9 @@ end $$;
 -- What a commit does for the search, as far as the server does it: functions, because a session plans their statements
 -- once and not in every call, and because each takes one message. Words are found by Moss itself, in between.
 
--- Which changed documents there are, at most so many: their texts, and the slots under which they are indexed anew. One
+-- Return a limited number of changed documents: their texts, and the slots under which they are indexed anew. One
 -- that is gone has no workspace. What comes with each row is how often words were taken out of the dictionary, by which
--- whoever remembers their numbers knows whether to believe them; the caller shares its lock.
+-- a cached number can be verified; the caller shares its lock.
 create function take_changed(most bigint)
 returns table (doc bigint, slot integer, workspace text, live integer, title text, body text, removals bigint)
 language plpgsql rows 10 as $$

@@ -185,7 +185,7 @@ end $$;
 create trigger events_counted after insert on events for each row execute function count_event();
 
 -- Who writes. Calls that write in one workspace come one after the other, beside those of other workspaces; a call that
--- may write anywhere, whose `place` is none, waits for all of them and lets nobody in. Locks end with the transaction.
+-- may write anywhere, whose `place` is null, waits for all of them and lets nobody in. Locks end with the transaction.
 -- The number of the call's change is taken together with the transaction's own: of two calls the one with the smaller
 -- number has the smaller transaction too, by which readers know what may still come.
 create function enter_write(place text, wait_ms bigint, out version bigint, out change bigint) language plpgsql as $$

@@ -1,0 +1,60 @@
+"""Messages to the operator: lines on stderr, and records of the standard `logging` library.
+
+A record names tools, error codes, numbers and durations. It never contains arguments, names or stored text.
+
+Importing `logging` takes milliseconds. So the command line imports it only if `MOSS_LOG` or `--verbose` asks for
+records. A program that has imported `logging` itself gets all records from the logger `moss_memory`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .errors import MossError
+
+DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
+"""The levels of the standard library."""
+LEVELS = {"debug": DEBUG, "info": INFO, "warning": WARNING, "error": ERROR}
+LOGGER = "moss_memory"
+
+
+def log(level: int, message: str, *values: object) -> None:
+    """Pass a record to the logger; do nothing if the process has not imported `logging`."""
+    logging = sys.modules.get("logging")
+    if logging is not None:
+        logging.getLogger(LOGGER).log(level, message, *values)
+
+
+def is_logged(level: int) -> bool:
+    """Return whether records of this level are wanted."""
+    logging = sys.modules.get("logging")
+    return logging is not None and bool(logging.getLogger(LOGGER).isEnabledFor(level))
+
+
+def configure(*, verbose: bool = False) -> None:
+    """Write records to stderr from the level of `MOSS_LOG` on, or from `debug` on if `verbose`."""
+    chosen = "debug" if verbose else os.environ.get("MOSS_LOG", "").strip().lower()
+    if not chosen:
+        return
+    if chosen not in LEVELS:
+        raise MossError("INVALID_REQUEST", f"MOSS_LOG must be one of {', '.join(LEVELS)}; correct or unset it")
+    import logging
+
+    logger = logging.getLogger(LOGGER)
+    if not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("%(asctime)s moss %(levelname)s %(message)s"))
+        logger.addHandler(handler)
+        logger.propagate = False
+    logger.setLevel(LEVELS[chosen])
+
+
+def say(text: str) -> None:
+    """Write a line for the operator to stderr, if stderr is open."""
+    try:
+        sys.stderr.write(f"moss: {text}\n".encode("ascii", "backslashreplace").decode())
+        sys.stderr.flush()
+    except (OSError, AttributeError):
+        # The client closed stderr, or started the server without one.
+        return
