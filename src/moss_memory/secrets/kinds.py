@@ -342,7 +342,7 @@ NAMED_BY_VENDOR = (
 SIGNED_URL = r"sig=([A-Za-z0-9%/+]{43,90}+=?)"
 """The signature in the address of a thing at Azure."""
 ZEROS = "A" * 20
-"""How a value of the kind below begins; binaries as base64 contain it, too."""
+"""The start of the kind below; binaries as base64 contain it, too."""
 TELEGRAM = r"([0-9]{8,10}:AA[\w-]{32,34}+)"
 TWITTER = r"A{20,24}[B-Zb-z0-9%][A-Za-z0-9%]{60,110}+(?![A-Za-z0-9+/=%])"
 
