@@ -711,9 +711,39 @@ class Change(TypedDict):
     key: NotRequired[EdgeKey]
     to: Node | Edge
 
+class BranchmindGraphHistoryAnswer(TypedDict):
+    id: str
+    versions: list[NodeVersion]
+    pagination: CursorPage
+    truncated: bool
+
+class NodeVersion(TypedDict):
+    seq: int
+    ts_ms: int
+    status: NotRequired[str]
+    title: NotRequired[str]
+    text: NotRequired[str]
+    deleted: bool
+    changed: list[str]
+
 BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage})
 
 BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage})
+
+BranchmindMergeBackAnswer = TypedDict("BranchmindMergeBackAnswer", {"from": str, "into": str, "notes": Merged, "trace": Merged, "graph": MergedGraph, "conflicts": list[ConflictSides]})
+
+class Merged(TypedDict):
+    merged: int
+    skipped: int
+
+class MergedGraph(TypedDict):
+    merged: int
+    skipped: int
+    conflicts_created: int
+
+ConflictSides = TypedDict("ConflictSides", {"conflict_id": str, "key": str | EdgeKey, "base": State | None, "from": State, "into": State | None})
+
+State = TypedDict("State", {"id": NotRequired[str], "type": NotRequired[str], "title": NotRequired[str], "text": NotRequired[str], "status": NotRequired[str], "tags": NotRequired[list[str]], "meta": NotRequired[dict[str, Any]], "deleted": NotRequired[bool], "last_seq": NotRequired[int], "last_ts_ms": NotRequired[int], "from": NotRequired[str], "rel": NotRequired[str], "to": NotRequired[str]})
 
 class BranchmindGraphConflictsAnswer(TypedDict):
     into: str
@@ -733,14 +763,13 @@ class BranchmindGraphConflictShowAnswer(TypedDict):
     conflict: WholeConflict
     truncated: bool
 
-WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from": str, "into": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "theirs": State, "ours": State})
-
-State = TypedDict("State", {"id": NotRequired[str], "type": NotRequired[str], "title": NotRequired[str], "text": NotRequired[str], "status": NotRequired[str], "tags": NotRequired[list[str]], "meta": NotRequired[dict[str, Any]], "deleted": NotRequired[bool], "last_seq": NotRequired[int], "last_ts_ms": NotRequired[int], "from": NotRequired[str], "rel": NotRequired[str], "to": NotRequired[str]})
+WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from_branch": str, "into_branch": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'use_content', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "from": State, "into": State | None})
 
 class BranchmindGraphConflictResolveAnswer(TypedDict):
     conflict_id: str
     status: Literal['resolved']
     applied: bool
+    outcome: str
 
 class WrittenCard(TypedDict):
     branch: str
@@ -749,6 +778,7 @@ class WrittenCard(TypedDict):
     card_id: str
     inserted: bool
     graph_applied: CardApplied
+    meta_keys: NotRequired[list[str]]
     last_seq: NotRequired[int]
 
 class CardApplied(TypedDict):
@@ -1644,52 +1674,58 @@ class Tools:
     def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
+    def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
+        """Show how one card or node changed on a branch: its versions, newest first; reasons are in the trace."""
+
     def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
         """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
 
     def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
         """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
 
+    def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
+        """Merge a what-if branch back in one call: all its notes, traces and graphs go into its base, or nothing does."""
+
     def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+        """Show one conflict with what both sides started from (`base`) and their states, `from` and `into`."""
 
-    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
+        """Settle one conflict with a side or with `content`; `applied` is false if the destination stays as it is."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a note card: something worth keeping."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
     def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
@@ -2019,52 +2055,58 @@ class AsyncTools:
     async def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
+    async def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
+        """Show how one card or node changed on a branch: its versions, newest first; reasons are in the trace."""
+
     async def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
         """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
 
     async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
         """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
 
+    async def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
+        """Merge a what-if branch back in one call: all its notes, traces and graphs go into its base, or nothing does."""
+
     async def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     async def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+        """Show one conflict with what both sides started from (`base`) and their states, `from` and `into`."""
 
-    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
+        """Settle one conflict with a side or with `content`; `applied` is false if the destination stays as it is."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a note card: something worth keeping."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
         """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
 
-    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
         """Set the status of one or more cards, all or none; the rest of them stays."""
 
     async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:

@@ -149,7 +149,12 @@ where branch_id = :branch_id and doc = :doc and source_event_id = :origin and wr
 
 -- name: card_entries
 select title, content, meta_json, seq from doc_entries
-where branch_id = :branch_id and doc = :doc and card_id = :card_id
+where branch_id = :branch_id and doc = :doc and card_id = :card_id and format = 'think_card'
+
+-- name: trace_docs_of_card
+-- The documents with the entry that wrote a card, the last one written last.
+select doc from doc_entries
+where {branches} and card_id = :key and card_id is not null and format = 'think_card' order by seq
 
 -- name: pins
 select card_id, pinned from card_pins
@@ -164,6 +169,12 @@ insert into card_pins (seq, branch_id, doc, card_id, pinned) values (:seq, :bran
 
 -- name: first_version
 select min(seq) from graph_versions where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto
+
+-- name: node_versions
+select seq, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json, deleted, state, ts_ms
+from graph_versions
+where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto and type is not null
+order by seq desc limit :limit
 
 -- name: entry
 select branch_id, doc, written_as from doc_entries where seq = :seq and workspace_norm = :workspace

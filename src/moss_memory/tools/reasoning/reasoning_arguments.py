@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     PageLimit = int
     DryRun = bool
     OneOrMore = str | list[str]
+    UnlistedLink = str | list[str]
     TagName = str
     Point = str | int
     CardInput = dict[str, Any] | str
@@ -57,6 +58,7 @@ else:
     PageLimit = _number("most rows", 1)
     DryRun = {"type": "boolean", "description": "only tell, write nothing"}
     OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
+    UnlistedLink = {**OneOrMore, "unlisted": True}  # accepted; the list of tools shows the links that suit the type
     TagName = _text("tag name")
     Point = {"type": ["string", "integer"], "description": "seq or tag name"}
     CardInput = {"type": ["object", "string"], "description": "{title, text, ...}, `key: value` lines, or plain text"}

@@ -33,7 +33,7 @@ from moss_memory.tools.reasoning.reasoning_responses import (
     PAGINATION,
 )
 
-from .graph_batch import GraphBatch, graph_tags
+from .graph_batch import NODE_FIELDS, GraphBatch, graph_tags
 from .node_versions import (
     Version,
     columns,
@@ -69,12 +69,7 @@ else:
             "properties": {
                 "op": OpName,
                 "id": {"type": "string"},
-                "type": {"type": "string"},
-                "title": {"type": "string"},
-                "text": {"type": "string"},
-                "status": {"type": "string"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "meta": {"type": "object"},
+                **NODE_FIELDS,
                 "from": {"type": "string"},
                 "rel": {"type": "string"},
                 "to": {"type": "string"},

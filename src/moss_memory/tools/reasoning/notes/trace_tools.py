@@ -9,7 +9,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
 from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, find_document
-from moss_memory.tools.reasoning.cards.card_model import check_links
+from moss_memory.tools.reasoning.cards.card_links import limit_links
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -99,8 +99,8 @@ def branchmind_trace_step(
         raise invalid_request("`step` is blank; say in a line what was done", path="step")
     fields = {
         "mode": check_label(mode, what="mode"),
-        "supports": check_links(supports, what="supports"),
-        "blocks": check_links(blocks, what="blocks"),
+        "supports": limit_links(supports, what="supports"),
+        "blocks": limit_links(blocks, what="blocks"),
     }
     stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value}}
     what = "step" if message is None or not message.strip() else "message"
