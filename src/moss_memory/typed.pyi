@@ -452,6 +452,7 @@ class BranchmindStatusAnswer(TypedDict):
     defaults: Defaults
     last_event: LastEvent | None
     last_doc_entry: LastEntry | None
+    conflicts: NotRequired[OpenConflicts]
     truncated: bool
 
 class LastEvent(TypedDict):
@@ -466,6 +467,16 @@ class LastEntry(TypedDict):
     branch: str
     doc: str
     kind: Literal['note', 'event']
+
+class OpenConflicts(TypedDict):
+    open: int
+    first: FirstConflict
+
+class FirstConflict(TypedDict):
+    conflict_id: str
+    key: str | EdgeKey
+
+EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
 
 class BranchmindBranchCreateAnswer(TypedDict):
     workspace: str
@@ -701,8 +712,6 @@ class DanglingEdge(TypedDict):
     missing: list[str]
     message: str
 
-EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
-
 BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool})
 
 class Change(TypedDict):
@@ -911,10 +920,33 @@ class BranchmindThinkPackAnswer(TypedDict):
     branch: str
     graph_doc: str
     stats: CardStats
-    cards: list[Node]
-    candidates: list[Candidate]
+    cards: list[PackedCard]
+    candidates: list[PackedCandidate]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
+
+class PackedCard(TypedDict):
+    id: str
+    type: str
+    title: NotRequired[str]
+    text: NotRequired[str]
+    status: NotRequired[str]
+    tags: NotRequired[list[str]]
+    meta: NotRequired[dict[str, Any]]
+    last_seq: int
+    links: NotRequired[dict[str, list[str]]]
+    superseded_by: NotRequired[str]
+
+class PackedCandidate(TypedDict):
+    id: str
+    type: NotRequired[str]
+    title: NotRequired[str]
+    status: NotRequired[str]
+    last_seq: NotRequired[int]
+    pinned: bool
+    blocked_by: list[str]
+    why: str
 
 class NextCall(TypedDict):
     tool: str
@@ -936,12 +968,13 @@ class Entries(TypedDict):
 class BranchmindContextPackAnswer(TypedDict):
     branch: str
     docs: Documents
-    notes: Entries
-    trace: Entries
-    cards: list[Node]
+    notes: PackedEntries
+    trace: PackedEntries
+    cards: list[PackedCard]
     stats: CardStats
-    capsules: NotRequired[list[Capsule]]
-    artifacts: NotRequired[list[ArtifactItem]]
+    capsules: NotRequired[list[PackedCapsule]]
+    artifacts: NotRequired[list[PackedArtifact]]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
 
@@ -949,6 +982,67 @@ class Documents(TypedDict):
     notes: str
     trace: str
     graph: str
+
+class PackedEntries(TypedDict):
+    entries: list[PackedEntry]
+    pagination: PackedPage
+
+class PackedEntry(TypedDict):
+    seq: int
+    ts: str
+    branch: NotRequired[str]
+    kind: Literal['note', 'event']
+    title: NotRequired[str]
+    format: NotRequired[str]
+    meta: NotRequired[dict[str, Any]]
+    content: str
+    source_event_id: NotRequired[str]
+
+class PackedPage(TypedDict):
+    next_cursor: NotRequired[int]
+    has_more: bool
+    limit: int
+    count: int
+
+class PackedCapsule(TypedDict):
+    id: str
+    workspace: str
+    workspace_norm: str
+    name: NotRequired[str]
+    name_norm: NotRequired[str]
+    title: NotRequired[str]
+    capsule_chars: int
+    tokens_estimate: int
+    tags: list[str]
+    source: NotRequired[str]
+    run_id: NotRequired[str]
+    phase: NotRequired[str]
+    role: NotRequired[str]
+    created_at: int
+    updated_at: int
+    deleted_at: NotRequired[int]
+    version: int
+    fetch_key: FetchKey
+    capsule_text: str
+
+class PackedArtifact(TypedDict):
+    id: str
+    workspace: str
+    name: NotRequired[str | None]
+    kind: str
+    data: dict[str, Any]
+    version: int
+    run_id: NotRequired[str | None]
+    phase: NotRequired[str | None]
+    role: NotRequired[str | None]
+    tags: list[str]
+    data_chars: int
+    text_chars: NotRequired[int | None]
+    ttl_seconds: NotRequired[int | None]
+    expires_at: NotRequired[int | None]
+    created_at: int
+    updated_at: int
+    deleted_at: NotRequired[int]
 
 class BranchmindTraceStepAnswer(TypedDict):
     branch: str
@@ -1144,6 +1238,7 @@ class TasksRadarAnswer(TypedDict):
     reasoning_ref: NotRequired[ReasoningRef]
     radar: Radar
     steps: list[Step]
+    conflicts: NotRequired[OpenConflicts]
     truncated: bool
 
 class Radar(TypedDict):
@@ -1179,6 +1274,7 @@ class TasksHandoffAnswer(TypedDict):
     radar: Radar
     handoff: Handoff
     capsule: NotRequired[StoredCapsule]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
 

@@ -111,6 +111,12 @@ select seq, branch_id, written_as, title, format, meta_json, content, source_eve
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
 order by seq desc limit :limit
 
+-- name: entries_without_cards_before
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
+  and (format is null or format <> 'think_card' or written_as <> 'card')
+order by seq desc limit :limit
+
 -- name: notes_before
 select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
@@ -286,6 +292,10 @@ update graph_conflicts set resolution = :resolution, resolved_at_ms = :now_ms wh
 -- name: open_conflict_of_branch
 select conflict_id from graph_conflicts
 where resolution is null and (from_id = :branch_id or into_id = :branch_id) order by seq limit 1
+
+-- name: open_conflicts
+select count(*) over (), conflict_id, key from graph_conflicts
+where workspace_norm = :workspace and resolution is null order by seq limit 1
 
 -- name: hidden_notes
 select e.seq from doc_entries e

@@ -10,6 +10,7 @@ from moss_memory.registry.responses import Shape, file_path, flag, integer, list
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -89,6 +90,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
             "the last entry of any document",
             nullable=True,
         ),
+        **OPEN_CONFLICTS,
     },
     example="moss branch status --workspace shop",
 )
@@ -108,6 +110,7 @@ def branchmind_status(
         "defaults": defaults(),
         "last_event": _last_event(tx, workspace),
         "last_doc_entry": _last_doc_entry(tx, workspace),
+        **open_conflicts(tx, workspace),
         "truncated": False,
     }
     return budget.fit([status], lambda rows: dict(rows[0]))
