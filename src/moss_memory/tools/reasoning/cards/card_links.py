@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id
+from moss_memory.tools.reasoning.graph.graph_batch import RESERVED, GraphBatch, check_id
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.reasoning_arguments import as_list
 
@@ -81,7 +81,8 @@ def unknown_card(
     view = graph_view(tx, graph.branch.branch_id, graph.doc)
     known = []
     for node in newest_first(tx, view, graph.doc, NodeFilters(), before=2**63 - 1):
-        known.append(node.key)
+        if kind == "node" or not node.key.startswith(RESERVED):
+            known.append(node.key)
         if len(known) == _COMPARED_MAX:
             break
     near = difflib.get_close_matches(card_id[:100], known, n=_NEAREST_MAX, cutoff=0.0)
