@@ -15,7 +15,7 @@ KEYS = {"branch", "docs", "notes", "trace", "cards", "stats", "next", "truncated
 
 
 def page_of(desk: Desk, **asked: Any) -> dict[str, Any]:
-    """A document as `show` shows it, without its place, its second time, and the cards that a pack shows by themselves."""
+    """A document as `show` shows it, without its place, its second time, and the cards, which a pack shows apart."""
     shown = desk.room("show", **asked)
     own = [entry for entry in shown["entries"] if entry.get("format") != "think_card"]
     entries = [{name: entry[name] for name in entry if name not in ("branch", "doc", "ts_ms")} for entry in own]

@@ -40,12 +40,12 @@ def test_links_are_edges_as_arguments_and_inside_a_card_in_every_form(desk: Desk
         "json": (json.dumps({"id": "json", **card}), {}),
         "lines": (f"id: lines\ntitle: T\n{rel}: a, b", {}),
     }
-    for id, (sent, arguments) in forms.items():
+    for name, (sent, arguments) in forms.items():
         answer = desk.room("think_card", card=sent, **arguments)
-        assert answer["graph_applied"]["edges_upserted"] == 2, id
+        assert answer["graph_applied"]["edges_upserted"] == 2, name
         assert "meta_keys" not in answer
-        assert links_of(desk.room, id) == {(rel, "a"), (rel, "b")}
-        assert "meta" not in desk.room.nodes()[id]
+        assert links_of(desk.room, name) == {(rel, "a"), (rel, "b")}
+        assert "meta" not in desk.room.nodes()[name]
     desk.room("think_card", card={"id": "one", "title": "T", rel: "a"})
     assert links_of(desk.room, "one") == {(rel, "a")}
 

@@ -21,11 +21,11 @@ def test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason(desk: Desk
     desk.room("think_set_status", ids=["q1", "q2"], status="closed", reason=" nobody asks any more ")
     desk.room("think_set_status", ids="q1", status="open")
     first, second, third = desk.room.entries(doc="trace")[2:]
-    for entry, id in ((first, "q1"), (second, "q2")):
+    for entry, one in ((first, "q1"), (second, "q2")):
         assert (entry["kind"], entry["format"]) == ("note", "status_change")
-        assert entry["content"] == f"{id}: open → closed: nobody asks any more"
+        assert entry["content"] == f"{one}: open → closed: nobody asks any more"
         assert entry["meta"] == {
-            "card_id": id, "old_status": "open", "new_status": "closed", "reason": "nobody asks any more",
+            "card_id": one, "old_status": "open", "new_status": "closed", "reason": "nobody asks any more",
         }  # fmt: skip
     assert third["content"] == "q1: closed → open"
     assert third["meta"] == {"card_id": "q1", "old_status": "closed", "new_status": "open"}
@@ -52,7 +52,7 @@ def test_the_entry_goes_to_the_trace_that_belongs_to_the_card(desk: Desk) -> Non
     subgoal = desk.room("think_subgoal_open", question_id="q3")
     child = {"graph_doc": subgoal["child_graph_doc"]}
     ask(desk, "q4", **child, trace_doc=subgoal["child_trace_doc"])
-    for id, where, branch, doc in (
+    for one, where, branch, doc in (
         ("q1", {"target": "TASK-001"}, "task/TASK-001", "TASK-001-trace"),
         ("q2", {"graph_doc": "g"}, "main", "t"),
         ("q2", {"graph_doc": "g", "ref": "b"}, "b", "t"),
@@ -60,20 +60,20 @@ def test_the_entry_goes_to_the_trace_that_belongs_to_the_card(desk: Desk) -> Non
         ("q1", {"ref": "task/TASK-001", "graph_doc": "TASK-001-graph"}, "task/TASK-001", "TASK-001-trace"),
     ):  # fmt: skip
         status = f"seen on {branch} {where}"[:100]
-        desk.room("think_set_status", ids=id, status=status, **where)
+        desk.room("think_set_status", ids=one, status=status, **where)
         last = status_changes(desk.room, doc, branch)[-1]
-        assert (last["card_id"], last["new_status"]) == (id, status)
+        assert (last["card_id"], last["new_status"]) == (one, status)
     assert status_changes(desk.room) == []
 
 
 def test_erasing_a_card_erases_the_reasons_of_its_statuses(desk: Desk) -> None:
     ask(desk, "q1", "q2")
     ask(desk, "q3", graph_doc="g", trace_doc="t")
-    for id, where in (("q1", {}), ("q2", {}), ("q3", {"graph_doc": "g"})):
-        desk.room("think_set_status", ids=id, status="closed", reason=f"the secret of {id}", **where)
+    for one, where in (("q1", {}), ("q2", {}), ("q3", {"graph_doc": "g"})):
+        desk.room("think_set_status", ids=one, status="closed", reason=f"the secret of {one}", **where)
     desk.room.branch("b")
-    for id, doc in (("q1", "graph"), ("q3", "g")):
-        desk.door("moss_erase", type="node", workspace="Shop", id=id, doc=doc)
+    for one, doc in (("q1", "graph"), ("q3", "g")):
+        desk.door("moss_erase", type="node", workspace="Shop", id=one, doc=doc)
     left = str(desk.room.entries("b", "trace")) + str(desk.room.entries("b", "t"))
     assert "the secret of q2" in left
     assert "the secret of q1" not in left

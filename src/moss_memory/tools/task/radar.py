@@ -10,7 +10,7 @@ from moss_memory.registry.responses import Shape, choice, flag, list_of, object_
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, open_conflicts
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
@@ -91,7 +91,7 @@ def tasks_radar(
         cut = len(steps) > SHOWN_STEPS
         return {
             **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:],
-            **(conflicts if len(kept) > 1 else {}), "truncated": cut,
+            **(conflicts if len(kept) > 1 else only_counted(conflicts)), "truncated": cut,
         }  # fmt: skip
 
     rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
@@ -177,7 +177,7 @@ def tasks_handoff(
             "target": task_status.to_dict()["target"] if tight else kept[1],
             "radar": radar,
         }
-        shown = {} if tight else conflicts
+        shown = only_counted(conflicts) if tight else conflicts
         return {**answer, "handoff": lists, **stored, **shown, "next": kept[0]["next"], "truncated": False}
 
     rows = [task_status.radar(), task_status.summary(), *parts]

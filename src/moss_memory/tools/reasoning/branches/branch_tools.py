@@ -10,7 +10,7 @@ from moss_memory.registry.responses import Shape, file_path, flag, integer, list
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, open_conflicts
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -110,10 +110,13 @@ def branchmind_status(
         "defaults": defaults(),
         "last_event": _last_event(tx, workspace),
         "last_doc_entry": _last_doc_entry(tx, workspace),
-        **open_conflicts(tx, workspace),
-        "truncated": False,
     }
-    return budget.fit([status], lambda rows: dict(rows[0]))
+    conflicts = open_conflicts(tx, workspace)
+    tight = only_counted(conflicts)
+    return budget.fit(
+        [status, conflicts],
+        lambda kept: {**kept[0], **(kept[1] if len(kept) > 1 else tight), "truncated": False},
+    )
 
 
 @operation(

@@ -9,7 +9,7 @@ from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, open_conflicts
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -95,14 +95,15 @@ def branchmind_think_pack(
     found = find_candidates(tx, view, doc, limit=CANDIDATES)
     stats = count_cards(tx, view, doc)
     next_call = next_call_for(tx, view, documents, found, stats["by_type"])
+    conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
         candidates = packed_candidates(parts["candidates"], parts["cards"])
         fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": candidates}
-        return {**fields, **_conflicts(parts), "next": next_call, "truncated": False}
+        return {**fields, **_conflicts(parts, conflicts), "next": next_call, "truncated": False}
 
-    rows = [*_conflict_rows(tx, workspace), *_label("candidates", found)]
+    rows = [*_label("conflicts", [conflicts]), *_label("candidates", found)]
     rows += _label("cards", packed_cards(tx, view, doc, nodes))
     return budget.fit(rows, build, least=0)
 
@@ -189,13 +190,20 @@ def branchmind_context_pack(
     pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
     next_call = _next_call(tx, documents, target, pack)
     extra, truncated = _load_extras(tx, workspace, include or [], run_id)
+    conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
         extras = {name: parts[name] for name in extra}
-        return {**pack.to_dict(parts), **extras, **_conflicts(parts), "next": next_call, "truncated": truncated}
+        return {
+            **pack.to_dict(parts),
+            **extras,
+            **_conflicts(parts, conflicts),
+            "next": next_call,
+            "truncated": truncated,
+        }
 
-    rows = [*_conflict_rows(tx, workspace), *(row for name, found in extra.items() for row in _label(name, found))]
+    rows = [*_label("conflicts", [conflicts]), *(row for name, found in extra.items() for row in _label(name, found))]
     rows += pack.rows()
     return budget.fit(rows, build, least=0)
 
@@ -256,14 +264,9 @@ def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return parts
 
 
-def _conflict_rows(tx: ReadTransaction, workspace: str) -> list[dict[str, Any]]:
-    """Return the open conflicts as the first row, which the budget drops last."""
-    found = open_conflicts(tx, workspace)
-    return _label("conflicts", [found]) if found else []
-
-
-def _conflicts(parts: dict[str, list[Any]]) -> dict[str, Any]:
-    return parts["conflicts"][0] if parts["conflicts"] else {}
+def _conflicts(parts: dict[str, list[Any]], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the open conflicts if their row fits, else their number."""
+    return parts["conflicts"][0] if parts["conflicts"] else only_counted(found)
 
 
 def _next_call(tx: ReadTransaction, documents: CardDocuments, target: str | None, pack: _Pack) -> dict[str, Any]:

@@ -20,7 +20,10 @@ OPEN_CONFLICTS = {
     "conflicts": object_of(
         Shape(
             "OpenConflicts",
-            {"open": integer("how many merge conflicts are open"), "first": object_of(_FIRST, "the oldest of them")},
+            {
+                "open": integer("how many merge conflicts are open"),
+                "first": object_of(_FIRST, "the oldest of them; left out where the budget is tight", optional=True),
+            },
         ),
         "open merge conflicts of the workspace; absent if there are none",
         optional=True,
@@ -38,3 +41,8 @@ def open_conflicts(tx: ReadTransaction, workspace: str) -> dict[str, Any]:
         return {}
     count, conflict_id, key = row
     return {"conflicts": {"open": count, "first": {"conflict_id": conflict_id, "key": render_key(key)}}}
+
+
+def only_counted(conflicts: dict[str, Any]) -> dict[str, Any]:
+    """Return the field without the oldest conflict, for a tight budget."""
+    return {name: {"open": found["open"]} for name, found in conflicts.items()}
