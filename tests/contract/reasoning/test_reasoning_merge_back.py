@@ -189,18 +189,17 @@ def test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_
         room.refuses("CONFLICT", "graph_conflict_resolve", **sent)
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"resolution": "use_content"}, {"resolution": "use_from", "content": {"title": "x"}},
-        {"resolution": "use_into", "content": {}},
-        *({"resolution": "use_content", "content": one} for one in (
-            "x", {"title": 5}, {"titel": "x"}, {"id": "m"}, {"tags": "a"}, {"meta": []}, {"type": ""},
-            {"status": "x" * 129},
-        )),
-    ],
-    ids=str,
-)  # fmt: skip
+BAD_CONTENTS: list[Any] = [
+    "x", {"title": 5}, {"titel": "x"}, {"id": "m"}, {"tags": "a"}, {"meta": []}, {"type": ""}, {"status": "x" * 129},
+]  # fmt: skip
+BAD_RESOLUTIONS: list[dict[str, Any]] = [
+    {"resolution": "use_content"}, {"resolution": "use_from", "content": {"title": "x"}},
+    {"resolution": "use_into", "content": {}},
+    *[{"resolution": "use_content", "content": content} for content in BAD_CONTENTS],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", BAD_RESOLUTIONS, ids=str)
 def test_content_that_is_none_is_refused(room: Room, wrong: dict[str, Any]) -> None:
     room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_of(room), **wrong)
 

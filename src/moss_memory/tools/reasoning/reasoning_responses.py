@@ -258,7 +258,7 @@ _STATE = Shape("State", {name: field.or_absent() for name, field in {**NODE.fiel
 _SIDES = {
     "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
     "from": object_of(_STATE, "the state on the branch that was merged", shown="side"),
-    "into": object_of(_STATE, "the state on the branch that receives", nullable=True, shown="side"),
+    "into": object_of(_STATE, "the state on the branch that receives", shown="side"),
 }
 BOTH_SIDES = Shape(
     "ConflictSides",

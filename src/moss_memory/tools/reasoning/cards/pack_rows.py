@@ -14,16 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from moss_memory.registry.responses import Field
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
     from moss_memory.tools.reasoning.notes.note_tools import Rows
     from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 
 
-def _sparse(shape: Shape, name: str) -> Shape:
-    """Return a shape in which each field that may be null is absent instead."""
-    fields = {key: field.or_absent() if field.nullable else field for key, field in shape.fields.items()}
-    return shape.with_fields(fields, name)
+def _without_nulls(shape: Shape, name: str, always: dict[str, Field]) -> Shape:
+    """Return the shape of a live row in which fields are absent instead of null; `always` are the ones it has."""
+    kept = shape.without("deleted_at")
+    fields = {key: field.or_absent() for key, field in kept.fields.items() if field.nullable}
+    for field in fields.values():
+        field.nullable = False
+    return kept.with_fields({**fields, **always}, name)
 
 
 _LINKS = map_of(texts("ids of cards"), "its links to other cards, by the name of the edge", optional=True)
@@ -56,8 +60,16 @@ PACKED_LOG = object_of(
     "the last entries, oldest first",
     shown="apart",
 )
-PACKED_CAPSULES = list_of(_sparse(CAPSULE, "PackedCapsule"), "the latest capsule of the workspace", optional=True)
-PACKED_ARTIFACTS = list_of(_sparse(ITEM, "PackedArtifact"), "the last artifacts of the run", optional=True)
+PACKED_CAPSULES = list_of(
+    _without_nulls(CAPSULE, "PackedCapsule", {"capsule_text": text("the capsule itself", shown="whole")}),
+    "the latest capsule of the workspace",
+    optional=True,
+)
+PACKED_ARTIFACTS = list_of(
+    _without_nulls(ITEM, "PackedArtifact", {"run_id": text("workflow run")}),
+    "the last artifacts of the run",
+    optional=True,
+)
 
 
 def packed_cards(tx: ReadTransaction, view: View, doc: str, cards: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
