@@ -470,7 +470,7 @@ class LastEntry(TypedDict):
 
 class OpenConflicts(TypedDict):
     open: int
-    first: FirstConflict
+    first: NotRequired[FirstConflict]
 
 class FirstConflict(TypedDict):
     conflict_id: str
@@ -750,7 +750,7 @@ class MergedGraph(TypedDict):
     skipped: int
     conflicts_created: int
 
-ConflictSides = TypedDict("ConflictSides", {"conflict_id": str, "key": str | EdgeKey, "base": State | None, "from": State, "into": State | None})
+ConflictSides = TypedDict("ConflictSides", {"conflict_id": str, "key": str | EdgeKey, "base": State | None, "from": State, "into": State})
 
 State = TypedDict("State", {"id": NotRequired[str], "type": NotRequired[str], "title": NotRequired[str], "text": NotRequired[str], "status": NotRequired[str], "tags": NotRequired[list[str]], "meta": NotRequired[dict[str, Any]], "deleted": NotRequired[bool], "last_seq": NotRequired[int], "last_ts_ms": NotRequired[int], "from": NotRequired[str], "rel": NotRequired[str], "to": NotRequired[str]})
 
@@ -772,7 +772,7 @@ class BranchmindGraphConflictShowAnswer(TypedDict):
     conflict: WholeConflict
     truncated: bool
 
-WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from_branch": str, "into_branch": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'use_content', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "from": State, "into": State | None})
+WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from_branch": str, "into_branch": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'use_content', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "from": State, "into": State})
 
 class BranchmindGraphConflictResolveAnswer(TypedDict):
     conflict_id: str
@@ -1020,7 +1020,6 @@ class PackedCapsule(TypedDict):
     role: NotRequired[str]
     created_at: int
     updated_at: int
-    deleted_at: NotRequired[int]
     version: int
     fetch_key: FetchKey
     capsule_text: str
@@ -1028,21 +1027,20 @@ class PackedCapsule(TypedDict):
 class PackedArtifact(TypedDict):
     id: str
     workspace: str
-    name: NotRequired[str | None]
+    name: NotRequired[str]
     kind: str
     data: dict[str, Any]
     version: int
-    run_id: NotRequired[str | None]
-    phase: NotRequired[str | None]
-    role: NotRequired[str | None]
+    run_id: str
+    phase: NotRequired[str]
+    role: NotRequired[str]
     tags: list[str]
     data_chars: int
-    text_chars: NotRequired[int | None]
-    ttl_seconds: NotRequired[int | None]
-    expires_at: NotRequired[int | None]
+    text_chars: NotRequired[int]
+    ttl_seconds: NotRequired[int]
+    expires_at: NotRequired[int]
     created_at: int
     updated_at: int
-    deleted_at: NotRequired[int]
 
 class BranchmindTraceStepAnswer(TypedDict):
     branch: str
@@ -1705,7 +1703,7 @@ class Tools:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
-        """Show what a workspace has: its checkout, its last task event and its last entry."""
+        """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
 
     def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
@@ -1723,22 +1721,22 @@ class Tools:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
     def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
-        """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+        """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""
 
     def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
-        """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+        """Page through one document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
 
     def branchmind_export(self, *, workspace: str | None = None, target: str, notes_limit: int | None = 20, trace_limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindExportAnswer:
-        """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+        """Read the last notes and trace entries of one plan or task, without cards; it makes no file."""
 
     def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
     def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
-        """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+        """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
-        """List the notes of a document as commits, newest first."""
+        """List notes as commits with message and seq, newest first."""
 
     def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
@@ -1762,7 +1760,7 @@ class Tools:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
-        """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+        """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
         """Check that every edge of a branch's graph ends in nodes that are there."""
@@ -1771,28 +1769,28 @@ class Tools:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
     def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
-        """Show how one card or node changed on a branch: its versions, newest first; reasons are in the trace."""
+        """Show the older versions of one card or node, newest first, as the branch sees it."""
 
     def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
-        """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+        """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
 
     def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
-        """Merge a what-if branch back in one call: all its notes, traces and graphs go into its base, or nothing does."""
+        """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
 
     def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show one conflict with what both sides started from (`base`) and their states, `from` and `into`."""
+        """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
 
     def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle one conflict with a side or with `content`; `applied` is false if the destination stays as it is."""
+        """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
     def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a thinking card to trace and graph at once; the same card again changes nothing."""
+        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
     def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
@@ -1804,13 +1802,13 @@ class Tools:
         """Write a test card: how a hypothesis can be shown wrong."""
 
     def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a note card: something worth keeping."""
+        """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
     def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
     def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write an evidence card: what was seen, and what it supports or blocks."""
+        """Write an evidence card: what was seen, and what it supports or rejects."""
 
     def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
@@ -1819,10 +1817,10 @@ class Tools:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+        """Link two cards that are there; an open card that blocks another keeps it from being next."""
 
     def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
-        """Set the status of one or more cards, all or none; the rest of them stays."""
+        """Change the status of one or more cards, with the `reason`; all or none."""
 
     def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
@@ -1843,37 +1841,37 @@ class Tools:
         """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
-        """Show the last changed cards of a branch, and how many there are of each type."""
+        """List the last changed cards, whole, and count them by type; without advice."""
 
     def branchmind_think_query(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkQueryAnswer:
-        """Find cards, last changed first; filters combine with and."""
+        """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
 
     def branchmind_think_pins(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPinsAnswer:
         """List the pinned cards, last changed first."""
 
     def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
+        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
 
     def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show the one card to go on with, or null when nothing is open."""
+        """Show only the one card to go on with; null when nothing is open."""
 
     def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
-        """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+        """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
 
     def branchmind_think_watch(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, trace_doc: str | None = None, limit: int | None = 10, trace_limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkWatchAnswer:
-        """Show what is open and what happened last: the frontier and the end of the trace."""
+        """Follow the thinking of others: what is open, and the last trace entries."""
 
     def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
-        """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+        """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
 
     def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
-        """Append a step to a trace: what was done and what came of it."""
+        """Log a step of work in the trace: what was done and what came of it."""
 
     def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
-        """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+        """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
 
     def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
-        """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+        """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
 
     def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
@@ -2086,7 +2084,7 @@ class AsyncTools:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     async def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
-        """Show what a workspace has: its checkout, its last task event and its last entry."""
+        """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
 
     async def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
@@ -2104,22 +2102,22 @@ class AsyncTools:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
     async def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
-        """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+        """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""
 
     async def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
-        """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+        """Page through one document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
 
     async def branchmind_export(self, *, workspace: str | None = None, target: str, notes_limit: int | None = 20, trace_limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindExportAnswer:
-        """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+        """Read the last notes and trace entries of one plan or task, without cards; it makes no file."""
 
     async def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
     async def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
-        """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+        """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     async def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
-        """List the notes of a document as commits, newest first."""
+        """List notes as commits with message and seq, newest first."""
 
     async def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
@@ -2143,7 +2141,7 @@ class AsyncTools:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     async def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
-        """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+        """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     async def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
         """Check that every edge of a branch's graph ends in nodes that are there."""
@@ -2152,28 +2150,28 @@ class AsyncTools:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
     async def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
-        """Show how one card or node changed on a branch: its versions, newest first; reasons are in the trace."""
+        """Show the older versions of one card or node, newest first, as the branch sees it."""
 
     async def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
-        """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+        """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
 
     async def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
-        """Merge a what-if branch back in one call: all its notes, traces and graphs go into its base, or nothing does."""
+        """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
 
     async def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     async def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show one conflict with what both sides started from (`base`) and their states, `from` and `into`."""
+        """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
 
     async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle one conflict with a side or with `content`; `applied` is false if the destination stays as it is."""
+        """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
     async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a thinking card to trace and graph at once; the same card again changes nothing."""
+        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
     async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
@@ -2185,13 +2183,13 @@ class AsyncTools:
         """Write a test card: how a hypothesis can be shown wrong."""
 
     async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a note card: something worth keeping."""
+        """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
     async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
     async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write an evidence card: what was seen, and what it supports or blocks."""
+        """Write an evidence card: what was seen, and what it supports or rejects."""
 
     async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
@@ -2200,10 +2198,10 @@ class AsyncTools:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+        """Link two cards that are there; an open card that blocks another keeps it from being next."""
 
     async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
-        """Set the status of one or more cards, all or none; the rest of them stays."""
+        """Change the status of one or more cards, with the `reason`; all or none."""
 
     async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
@@ -2224,37 +2222,37 @@ class AsyncTools:
         """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     async def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
-        """Show the last changed cards of a branch, and how many there are of each type."""
+        """List the last changed cards, whole, and count them by type; without advice."""
 
     async def branchmind_think_query(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkQueryAnswer:
-        """Find cards, last changed first; filters combine with and."""
+        """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
 
     async def branchmind_think_pins(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPinsAnswer:
         """List the pinned cards, last changed first."""
 
     async def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
+        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
 
     async def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show the one card to go on with, or null when nothing is open."""
+        """Show only the one card to go on with; null when nothing is open."""
 
     async def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
-        """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+        """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
 
     async def branchmind_think_watch(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, trace_doc: str | None = None, limit: int | None = 10, trace_limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkWatchAnswer:
-        """Show what is open and what happened last: the frontier and the end of the trace."""
+        """Follow the thinking of others: what is open, and the last trace entries."""
 
     async def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
-        """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+        """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
 
     async def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
-        """Append a step to a trace: what was done and what came of it."""
+        """Log a step of work in the trace: what was done and what came of it."""
 
     async def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
-        """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+        """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
 
     async def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
-        """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+        """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
 
     async def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""

@@ -44,7 +44,7 @@ else:
 
     RequiredWorkspace = _text("project namespace")
     Target = _text("PLAN-001 or TASK-001, instead of branch and doc")
-    Branch = _text("default: the checkout")
+    Branch = _text("`branch` and `ref` mean the same; default: the checkout")
     FromBranch = _text("branch that is compared or merged")
     IntoBranch = _text("branch that receives")
     ToBranch = _text("branch whose state is shown")

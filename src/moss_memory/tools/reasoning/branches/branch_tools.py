@@ -100,7 +100,7 @@ def branchmind_status(
     workspace: RequiredWorkspace,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show what a workspace has: its checkout, its last task event and its last entry."""
+    """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
     _, has_branches = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     status = {
         "workspace": workspace,

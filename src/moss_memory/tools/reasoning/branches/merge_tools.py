@@ -72,7 +72,7 @@ def branchmind_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+    """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merged, pagination = _merge_log(tx, workspace, from_, into, doc, page, dry_run=dry_run)
     return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination}
@@ -105,7 +105,7 @@ def branchmind_graph_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+    """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merge, pagination = _merge_graph(tx, workspace, from_, into, doc, page, dry_run=dry_run)
     outcome = {**merge.outcome(), "conflict_ids": [one["conflict_id"] for one in merge.conflicts]}
@@ -137,9 +137,9 @@ def branchmind_merge_back(
     into: BaseBranch | None = None,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Merge a what-if branch back in one call: all its notes, traces and graphs go into its base, or nothing does.
+    """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing.
 
-    What both changed differently is listed in `conflicts`. Repeating adds nothing.
+    What both changed differently is listed in `conflicts`.
     """
     source = find_branch(tx, workspace, from_, what="from")
     base = None if source.base_id is None else branch_by_id(tx, source.base_id).name

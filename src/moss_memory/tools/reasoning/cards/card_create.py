@@ -51,9 +51,10 @@ def branchmind_think_card(
     supersedes: OneOrMore | None = None,
     tests: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a thinking card to trace and graph at once; the same card again changes nothing.
+    """Write a card (of any type) with its links to trace and graph; the same card again changes nothing.
 
-    Types: frame, hypothesis, question, test, evidence, decision, note, update. Without `id` it gets one.
+    Types: frame, hypothesis, question, test, evidence, decision, note, update. `supersedes`, `rejects` and `answers`
+    set the other card's status.
     """
     links = (supports, blocks, answers, rejects, supersedes, tests)
     return _write_card(tx, None, workspace, card, target, branch, trace_doc, graph_doc, links)
@@ -197,7 +198,7 @@ def branchmind_think_add_note(
     supersedes: UnlistedLink | None = None,
     tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
-    """Write a note card: something worth keeping."""
+    """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
     links = (supports, blocks, answers, rejects, supersedes, tests)
     return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, links)
 
@@ -255,7 +256,7 @@ def branchmind_think_add_evidence(
     supersedes: UnlistedLink | None = None,
     tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
-    """Write an evidence card: what was seen, and what it supports or blocks."""
+    """Write an evidence card: what was seen, and what it supports or rejects."""
     links = (supports, blocks, answers, rejects, supersedes, tests)
     return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, links)
 

@@ -98,7 +98,7 @@ def branchmind_think_link(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+    """Link two cards that are there; an open card that blocks another keeps it from being next."""
     link = edge(
         check_id(from_, what="from"),
         check_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
@@ -136,7 +136,7 @@ def branchmind_think_set_status(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Set the status of one or more cards, all or none; the rest of them stays."""
+    """Change the status of one or more cards, with the `reason`; all or none."""
     wanted = check_label(status, what="status")
     if wanted is None:
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")

@@ -87,7 +87,7 @@ def branchmind_think_pack(
     limit_cards: PageLimit = 10,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+    """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
     doc = documents.graph.doc
@@ -132,7 +132,7 @@ def branchmind_think_watch(
     trace_limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show what is open and what happened last: the frontier and the end of the trace."""
+    """Follow the thinking of others: what is open, and the last trace entries."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
     steps = tail(tx, documents.trace, page)
@@ -182,7 +182,7 @@ def branchmind_context_pack(
     run_id: RunOfWork | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+    """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
     if target is not None and notes_doc is not None:
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)

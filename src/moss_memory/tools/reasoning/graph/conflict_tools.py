@@ -45,7 +45,7 @@ else:
     Resolution = {
         "type": "string",
         "enum": ["use_from", "use_into", "use_content"],
-        "description": "write the merged branch's state, keep what is there, or write `content`",
+        "description": "take the merged branch's state, keep the destination's, or write `content`",
     }
     ResolvedContent = {
         "type": "object",
@@ -112,7 +112,7 @@ def branchmind_graph_conflict_show(
     conflict_id: ConflictId,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show one conflict with what both sides started from (`base`) and their states, `from` and `into`."""
+    """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
     conflict = _find_conflict(tx, workspace, conflict_id)
     frame = conflict.to_dict()
     # `base` comes last, so that the budget drops it first.
@@ -147,7 +147,7 @@ def branchmind_graph_conflict_resolve(
     resolution: Resolution,
     content: ResolvedContent | None = None,
 ) -> dict[str, Any]:
-    """Settle one conflict with a side or with `content`; `applied` is false if the destination stays as it is."""
+    """Settle one conflict; `applied: false` means that the destination stays as it is."""
     if (content is None) == (resolution == "use_content"):
         problem = "needs `content`" if content is None else "takes no `content`; leave it out or send `use_content`"
         raise invalid_request(f"`resolution: {json.dumps(resolution)}` {problem}", path="content")

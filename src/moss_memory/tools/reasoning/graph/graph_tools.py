@@ -151,7 +151,7 @@ def branchmind_graph_query(
     include_deleted: IncludeDeletedNodes = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+    """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
     page = CursorPage(cursor, limit)
     filters = NodeFilters(
         ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted

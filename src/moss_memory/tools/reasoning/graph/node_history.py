@@ -82,7 +82,7 @@ def branchmind_graph_history(
     limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show how one card or node changed on a branch: its versions, newest first; reasons are in the trace."""
+    """Show the older versions of one card or node, newest first, as the branch sees it."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
     found = _versions(tx, document.graph(tx), document.doc, id, page)

@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 else:
     StepTitle = {"type": "string", "description": "what was done, in a line"}
     StepMessage = {"type": "string", "description": "what came of it"}
-    StepMode = {"type": "string", "description": "e.g. explore, verify"}
+    StepMode = {
+        "type": "string",
+        "examples": ["explore", "test", "verify", "decide"],
+        "description": "explore, test, verify, decide, or your own word",
+    }
     Thought = {"type": "string", "description": "the thought itself"}
     Number = {"type": "integer", "minimum": 1}
     Needed = {"type": "boolean", "description": "whether another one follows"}
@@ -94,7 +98,7 @@ def branchmind_trace_step(
     ref: Branch | None = None,
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
-    """Append a step to a trace: what was done and what came of it."""
+    """Log a step of work in the trace: what was done and what came of it."""
     if not step.strip():
         raise invalid_request("`step` is blank; say in a line what was done", path="step")
     fields = {
@@ -133,7 +137,7 @@ def branchmind_trace_sequential_step(
     ref: Branch | None = None,
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
-    """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+    """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
     fields = {
         "thought_number": thought_number,
         "total_thoughts": max(total_thoughts, thought_number),
@@ -167,7 +171,7 @@ def branchmind_trace_hydrate(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+    """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     rows = tail(tx, document, page)
