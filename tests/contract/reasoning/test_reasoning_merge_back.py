@@ -141,6 +141,9 @@ def test_merging_back_is_one_transaction(timed: Room) -> None:
     with pytest.raises(MossError):
         timed("merge_back", from_="b")
     assert dump(timed.door.home) == before
+    with Beside(timed.door.home) as beside:
+        beside.free("fail")
+    assert timed("merge_back", from_="b")["notes"]["merged"] == 1
 
 
 def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
