@@ -41,6 +41,7 @@ FAMILY_IMPORTS = {
     "task/radar": {"capsule"},  # a hand-over can be stored as a capsule
     "task/handoff_erase": {"capsule"},  # which goes with what it hands over
     "reasoning/cards/packs": {"capsule", "artifact"},  # a context pack brings together what there is
+    "reasoning/cards/pack_rows": {"capsule", "artifact"},  # which it shows without nulls
     "history/changes": {"capsule"},  # what a version of a capsule changed is told by its sections
 }
 """The imports between families that are allowed: of a package, or of one module."""

@@ -452,6 +452,7 @@ class BranchmindStatusAnswer(TypedDict):
     defaults: Defaults
     last_event: LastEvent | None
     last_doc_entry: LastEntry | None
+    conflicts: NotRequired[OpenConflicts]
     truncated: bool
 
 class LastEvent(TypedDict):
@@ -466,6 +467,16 @@ class LastEntry(TypedDict):
     branch: str
     doc: str
     kind: Literal['note', 'event']
+
+class OpenConflicts(TypedDict):
+    open: int
+    first: NotRequired[FirstConflict]
+
+class FirstConflict(TypedDict):
+    conflict_id: str
+    key: str | EdgeKey
+
+EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
 
 class BranchmindBranchCreateAnswer(TypedDict):
     workspace: str
@@ -701,8 +712,6 @@ class DanglingEdge(TypedDict):
     missing: list[str]
     message: str
 
-EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
-
 BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool})
 
 class Change(TypedDict):
@@ -711,9 +720,39 @@ class Change(TypedDict):
     key: NotRequired[EdgeKey]
     to: Node | Edge
 
+class BranchmindGraphHistoryAnswer(TypedDict):
+    id: str
+    versions: list[NodeVersion]
+    pagination: CursorPage
+    truncated: bool
+
+class NodeVersion(TypedDict):
+    seq: int
+    ts_ms: int
+    status: NotRequired[str]
+    title: NotRequired[str]
+    text: NotRequired[str]
+    deleted: bool
+    changed: list[str]
+
 BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage})
 
 BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage})
+
+BranchmindMergeBackAnswer = TypedDict("BranchmindMergeBackAnswer", {"from": str, "into": str, "notes": Merged, "trace": Merged, "graph": MergedGraph, "conflicts": list[ConflictSides]})
+
+class Merged(TypedDict):
+    merged: int
+    skipped: int
+
+class MergedGraph(TypedDict):
+    merged: int
+    skipped: int
+    conflicts_created: int
+
+ConflictSides = TypedDict("ConflictSides", {"conflict_id": str, "key": str | EdgeKey, "base": State | None, "from": State, "into": State})
+
+State = TypedDict("State", {"id": NotRequired[str], "type": NotRequired[str], "title": NotRequired[str], "text": NotRequired[str], "status": NotRequired[str], "tags": NotRequired[list[str]], "meta": NotRequired[dict[str, Any]], "deleted": NotRequired[bool], "last_seq": NotRequired[int], "last_ts_ms": NotRequired[int], "from": NotRequired[str], "rel": NotRequired[str], "to": NotRequired[str]})
 
 class BranchmindGraphConflictsAnswer(TypedDict):
     into: str
@@ -733,14 +772,13 @@ class BranchmindGraphConflictShowAnswer(TypedDict):
     conflict: WholeConflict
     truncated: bool
 
-WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from": str, "into": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "theirs": State, "ours": State})
-
-State = TypedDict("State", {"id": NotRequired[str], "type": NotRequired[str], "title": NotRequired[str], "text": NotRequired[str], "status": NotRequired[str], "tags": NotRequired[list[str]], "meta": NotRequired[dict[str, Any]], "deleted": NotRequired[bool], "last_seq": NotRequired[int], "last_ts_ms": NotRequired[int], "from": NotRequired[str], "rel": NotRequired[str], "to": NotRequired[str]})
+WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from_branch": str, "into_branch": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'use_content', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "from": State, "into": State})
 
 class BranchmindGraphConflictResolveAnswer(TypedDict):
     conflict_id: str
     status: Literal['resolved']
     applied: bool
+    outcome: str
 
 class WrittenCard(TypedDict):
     branch: str
@@ -749,6 +787,7 @@ class WrittenCard(TypedDict):
     card_id: str
     inserted: bool
     graph_applied: CardApplied
+    meta_keys: NotRequired[list[str]]
     last_seq: NotRequired[int]
 
 class CardApplied(TypedDict):
@@ -881,10 +920,33 @@ class BranchmindThinkPackAnswer(TypedDict):
     branch: str
     graph_doc: str
     stats: CardStats
-    cards: list[Node]
-    candidates: list[Candidate]
+    cards: list[PackedCard]
+    candidates: list[PackedCandidate]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
+
+class PackedCard(TypedDict):
+    id: str
+    type: str
+    title: NotRequired[str]
+    text: NotRequired[str]
+    status: NotRequired[str]
+    tags: NotRequired[list[str]]
+    meta: NotRequired[dict[str, Any]]
+    last_seq: int
+    links: NotRequired[dict[str, list[str]]]
+    superseded_by: NotRequired[str]
+
+class PackedCandidate(TypedDict):
+    id: str
+    type: NotRequired[str]
+    title: NotRequired[str]
+    status: NotRequired[str]
+    last_seq: NotRequired[int]
+    pinned: bool
+    blocked_by: list[str]
+    why: str
 
 class NextCall(TypedDict):
     tool: str
@@ -906,12 +968,13 @@ class Entries(TypedDict):
 class BranchmindContextPackAnswer(TypedDict):
     branch: str
     docs: Documents
-    notes: Entries
-    trace: Entries
-    cards: list[Node]
+    notes: PackedEntries
+    trace: PackedEntries
+    cards: list[PackedCard]
     stats: CardStats
-    capsules: NotRequired[list[Capsule]]
-    artifacts: NotRequired[list[ArtifactItem]]
+    capsules: NotRequired[list[PackedCapsule]]
+    artifacts: NotRequired[list[PackedArtifact]]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
 
@@ -919,6 +982,65 @@ class Documents(TypedDict):
     notes: str
     trace: str
     graph: str
+
+class PackedEntries(TypedDict):
+    entries: list[PackedEntry]
+    pagination: PackedPage
+
+class PackedEntry(TypedDict):
+    seq: int
+    ts: str
+    branch: NotRequired[str]
+    kind: Literal['note', 'event']
+    title: NotRequired[str]
+    format: NotRequired[str]
+    meta: NotRequired[dict[str, Any]]
+    content: str
+    source_event_id: NotRequired[str]
+
+class PackedPage(TypedDict):
+    next_cursor: NotRequired[int]
+    has_more: bool
+    limit: int
+    count: int
+
+class PackedCapsule(TypedDict):
+    id: str
+    workspace: str
+    workspace_norm: str
+    name: NotRequired[str]
+    name_norm: NotRequired[str]
+    title: NotRequired[str]
+    capsule_chars: int
+    tokens_estimate: int
+    tags: list[str]
+    source: NotRequired[str]
+    run_id: NotRequired[str]
+    phase: NotRequired[str]
+    role: NotRequired[str]
+    created_at: int
+    updated_at: int
+    version: int
+    fetch_key: FetchKey
+    capsule_text: str
+
+class PackedArtifact(TypedDict):
+    id: str
+    workspace: str
+    name: NotRequired[str]
+    kind: str
+    data: dict[str, Any]
+    version: int
+    run_id: str
+    phase: NotRequired[str]
+    role: NotRequired[str]
+    tags: list[str]
+    data_chars: int
+    text_chars: NotRequired[int]
+    ttl_seconds: NotRequired[int]
+    expires_at: NotRequired[int]
+    created_at: int
+    updated_at: int
 
 class BranchmindTraceStepAnswer(TypedDict):
     branch: str
@@ -1114,6 +1236,7 @@ class TasksRadarAnswer(TypedDict):
     reasoning_ref: NotRequired[ReasoningRef]
     radar: Radar
     steps: list[Step]
+    conflicts: NotRequired[OpenConflicts]
     truncated: bool
 
 class Radar(TypedDict):
@@ -1149,6 +1272,7 @@ class TasksHandoffAnswer(TypedDict):
     radar: Radar
     handoff: Handoff
     capsule: NotRequired[StoredCapsule]
+    conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
 
@@ -1579,7 +1703,7 @@ class Tools:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
-        """Show what a workspace has: its checkout, its last task event and its last entry."""
+        """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
 
     def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
@@ -1597,22 +1721,22 @@ class Tools:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
     def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
-        """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+        """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""
 
     def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
-        """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+        """Page through one document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
 
     def branchmind_export(self, *, workspace: str | None = None, target: str, notes_limit: int | None = 20, trace_limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindExportAnswer:
-        """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+        """Read the last notes and trace entries of one plan or task, without cards; it makes no file."""
 
     def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
     def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
-        """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+        """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
-        """List the notes of a document as commits, newest first."""
+        """List notes as commits with message and seq, newest first."""
 
     def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
@@ -1636,7 +1760,7 @@ class Tools:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
-        """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+        """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
         """Check that every edge of a branch's graph ends in nodes that are there."""
@@ -1644,53 +1768,59 @@ class Tools:
     def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
+    def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
+        """Show the older versions of one card or node, newest first, as the branch sees it."""
+
     def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
-        """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+        """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
+
+    def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
+        """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
 
     def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+        """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
 
-    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
+        """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a thinking card to trace and graph at once; the same card again changes nothing."""
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a note card: something worth keeping."""
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write an evidence card: what was seen, and what it supports or blocks."""
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write an evidence card: what was seen, and what it supports or rejects."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+        """Link two cards that are there; an open card that blocks another keeps it from being next."""
 
-    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
-        """Set the status of one or more cards, all or none; the rest of them stays."""
+    def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+        """Change the status of one or more cards, with the `reason`; all or none."""
 
     def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
@@ -1711,37 +1841,37 @@ class Tools:
         """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
-        """Show the last changed cards of a branch, and how many there are of each type."""
+        """List the last changed cards, whole, and count them by type; without advice."""
 
     def branchmind_think_query(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkQueryAnswer:
-        """Find cards, last changed first; filters combine with and."""
+        """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
 
     def branchmind_think_pins(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPinsAnswer:
         """List the pinned cards, last changed first."""
 
     def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
+        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
 
     def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show the one card to go on with, or null when nothing is open."""
+        """Show only the one card to go on with; null when nothing is open."""
 
     def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
-        """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+        """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
 
     def branchmind_think_watch(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, trace_doc: str | None = None, limit: int | None = 10, trace_limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkWatchAnswer:
-        """Show what is open and what happened last: the frontier and the end of the trace."""
+        """Follow the thinking of others: what is open, and the last trace entries."""
 
     def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
-        """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+        """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
 
     def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
-        """Append a step to a trace: what was done and what came of it."""
+        """Log a step of work in the trace: what was done and what came of it."""
 
     def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
-        """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+        """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
 
     def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
-        """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+        """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
 
     def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""
@@ -1954,7 +2084,7 @@ class AsyncTools:
         """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
 
     async def branchmind_status(self, *, workspace: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindStatusAnswer:
-        """Show what a workspace has: its checkout, its last task event and its last entry."""
+        """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
 
     async def branchmind_branch_create(self, *, workspace: str | None = None, name: str, from_: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindBranchCreateAnswer:
         """Branch off a snapshot of another branch (`from`, default the checkout) without copying anything."""
@@ -1972,22 +2102,22 @@ class AsyncTools:
         """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""
 
     async def branchmind_notes_commit(self, *, workspace: str | None = None, content: str, target: str | None = None, branch: str | None = None, doc: str | None = None, title: str | None = None, format: str | None = None, meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindNotesCommitAnswer:
-        """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+        """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""
 
     async def branchmind_show(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, doc_kind: Literal['notes', 'trace'] | None = 'trace', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindShowAnswer:
-        """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+        """Page through one document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
 
     async def branchmind_export(self, *, workspace: str | None = None, target: str, notes_limit: int | None = 20, trace_limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindExportAnswer:
-        """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+        """Read the last notes and trace entries of one plan or task, without cards; it makes no file."""
 
     async def branchmind_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindDiffAnswer:
         """Show the entries that branch `to` shows and branch `from` does not; reverse them for the other direction."""
 
     async def branchmind_commit(self, *, workspace: str | None = None, artifact: str, message: str, docs: str | list[str] | None = 'notes', meta: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindCommitAnswer:
-        """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+        """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
 
     async def branchmind_log(self, *, workspace: str | None = None, ref: str | None = None, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindLogAnswer:
-        """List the notes of a document as commits, newest first."""
+        """List notes as commits with message and seq, newest first."""
 
     async def branchmind_docs_list(self, *, workspace: str | None = None, ref: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindDocsListAnswer:
         """List the documents that a branch shows, with their number of entries and their last seq."""
@@ -2011,7 +2141,7 @@ class AsyncTools:
         """Upsert or delete nodes and edges of a graph, all or none; an upsert replaces the whole node."""
 
     async def branchmind_graph_query(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, include_edges: bool | None = True, edges_limit: int | None = 200, include_deleted: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphQueryAnswer:
-        """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+        """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
 
     async def branchmind_graph_validate(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, doc: str | None = None, max_errors: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphValidateAnswer:
         """Check that every edge of a branch's graph ends in nodes that are there."""
@@ -2019,53 +2149,59 @@ class AsyncTools:
     async def branchmind_graph_diff(self, *, workspace: str | None = None, from_: str, to: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphDiffAnswer:
         """Show the nodes and edges of branch `to` that differ from branch `from`, deleted ones too, newest first."""
 
+    async def branchmind_graph_history(self, *, workspace: str | None = None, id: str, target: str | None = None, branch: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindGraphHistoryAnswer:
+        """Show the older versions of one card or node, newest first, as the branch sees it."""
+
     async def branchmind_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'notes', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeAnswer:
-        """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+        """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
 
     async def branchmind_graph_merge(self, *, workspace: str | None = None, from_: str, into: str, doc: str | None = 'graph', cursor: int | None = None, limit: int | None = 200, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindGraphMergeAnswer:
-        """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+        """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
+
+    async def branchmind_merge_back(self, *, workspace: str | None = None, from_: str, into: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> BranchmindMergeBackAnswer:
+        """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing."""
 
     async def branchmind_graph_conflicts(self, *, workspace: str | None = None, into: str, doc: str | None = 'graph', status: Literal['open', 'resolved'] | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictsAnswer:
         """List the conflicts of merges into a branch, newest first."""
 
     async def branchmind_graph_conflict_show(self, *, workspace: str | None = None, conflict_id: str, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> BranchmindGraphConflictShowAnswer:
-        """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+        """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
 
-    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
-        """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
+        """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a thinking card to trace and graph at once; the same card again changes nothing."""
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write a note card: something worth keeping."""
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
-        """Write an evidence card: what was seen, and what it supports or blocks."""
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+        """Write an evidence card: what was seen, and what it supports or rejects."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
-        """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+        """Link two cards that are there; an open card that blocks another keeps it from being next."""
 
-    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
-        """Set the status of one or more cards, all or none; the rest of them stays."""
+    async def branchmind_think_set_status(self, *, workspace: str | None = None, ids: str | list[str], status: str, reason: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkSetStatusAnswer:
+        """Change the status of one or more cards, with the `reason`; all or none."""
 
     async def branchmind_think_pin(self, *, workspace: str | None = None, ids: str | list[str], pinned: bool | None = True, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkPinAnswer:
         """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
@@ -2086,37 +2222,37 @@ class AsyncTools:
         """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
 
     async def branchmind_think_context(self, *, workspace: str | None = None, target: str | None = None, branch: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 30, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, ref: str | None = None) -> BranchmindThinkContextAnswer:
-        """Show the last changed cards of a branch, and how many there are of each type."""
+        """List the last changed cards, whole, and count them by type; without advice."""
 
     async def branchmind_think_query(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, ids: str | list[str] | None = None, types: str | list[str] | None = None, status: str | None = None, tags_any: str | list[str] | None = None, tags_all: str | list[str] | None = None, text: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkQueryAnswer:
-        """Find cards, last changed first; filters combine with and."""
+        """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
 
     async def branchmind_think_pins(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPinsAnswer:
         """List the pinned cards, last changed first."""
 
     async def branchmind_think_frontier(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkFrontierAnswer:
-        """List the open questions, hypotheses and tests to go on with, best first, each with the reason."""
+        """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
 
     async def branchmind_think_next(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkNextAnswer:
-        """Show the one card to go on with, or null when nothing is open."""
+        """Show only the one card to go on with; null when nothing is open."""
 
     async def branchmind_think_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, limit_cards: int | None = 10, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkPackAnswer:
-        """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+        """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
 
     async def branchmind_think_watch(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, trace_doc: str | None = None, limit: int | None = 10, trace_limit: int | None = 20, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindThinkWatchAnswer:
-        """Show what is open and what happened last: the frontier and the end of the trace."""
+        """Follow the thinking of others: what is open, and the last trace entries."""
 
     async def branchmind_context_pack(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, notes_doc: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, notes_limit: int | None = 20, trace_limit: int | None = 50, limit_cards: int | None = 30, include: list[Literal['capsules', 'artifacts']] | None = None, run_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindContextPackAnswer:
-        """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+        """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
 
     async def branchmind_trace_step(self, *, workspace: str | None = None, step: str, message: str | None = None, mode: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceStepAnswer:
-        """Append a step to a trace: what was done and what came of it."""
+        """Log a step of work in the trace: what was done and what came of it."""
 
     async def branchmind_trace_sequential_step(self, *, workspace: str | None = None, thought: str, thought_number: int, total_thoughts: int, next_thought_needed: bool, is_revision: bool | None = None, revises_thought: int | None = None, branch_from_thought: int | None = None, branch_id: str | None = None, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindTraceSequentialStepAnswer:
-        """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+        """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
 
     async def branchmind_trace_hydrate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, cursor: int | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceHydrateAnswer:
-        """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+        """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
 
     async def branchmind_trace_validate(self, *, workspace: str | None = None, target: str | None = None, ref: str | None = None, doc: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, branch: str | None = None) -> BranchmindTraceValidateAnswer:
         """Check the steps of a trace: numbers count up without gaps or repeats, revisions point to an earlier thought."""

@@ -246,6 +246,8 @@ def _graph(call: Door) -> None:
     ]
     call("branchmind_graph_apply", **SHOP, ops=changed, branch="side")
     call("branchmind_graph_diff", **SHOP, **{"from": "main", "to": "side"})
+    call("branchmind_graph_history", **SHOP, id="q1")
+    call("branchmind_graph_history", **SHOP, id="q3", branch="side", limit=1)
 
 
 def _conflicts(call: Door) -> None:
@@ -279,6 +281,17 @@ def _conflicts(call: Door) -> None:
     found = [*found, *call("branchmind_graph_merge", **SHOP, **merge)["conflict_ids"]]
     for conflict in found:
         call("branchmind_graph_conflict_show", **SHOP, conflict_id=conflict)
+    content = {"conflict_id": found[-1], "resolution": "use_content", "content": {"title": "both"}}
+    call("branchmind_graph_conflict_resolve", **SHOP, **content)
+    call("branchmind_graph_conflict_show", **SHOP, conflict_id=found[-1])
+    ends = [_node("x" * 256), _node("y" * 256)]
+    call("branchmind_graph_apply", **SHOP, ops=ends)
+    for branch in ("main", "side"):
+        call("branchmind_graph_apply", **SHOP, ops=[_edge("x" * 256, "y" * 256, meta={"by": branch})], branch=branch)
+    call("branchmind_merge_back", **SHOP, **{"from": "side"}, dry_run=True)
+    call("branchmind_merge_back", **SHOP, **{"from": "side"})
+    call("branchmind_status", **SHOP)
+    call("branchmind_status", **SHOP, max_chars=500)
 
 
 def _cards(call: Door) -> None:
@@ -286,8 +299,9 @@ def _cards(call: Door) -> None:
     question = call(f"{think}_add_question", **SHOP, card="Why?")["card_id"]
     call(f"{think}_card", **SHOP, card={"id": "c1", "title": "It is the cache", "type": "hypothesis"})
     call(f"{think}_card", **SHOP, card={"id": "c1", "title": "It is the cache", "type": "hypothesis"})
-    for kind in ("decision", "evidence", "frame", "hypothesis", "note", "test", "update"):
+    for kind in ("decision", "evidence", "frame", "hypothesis", "note", "question", "test", "update"):
         call(f"{think}_add_{kind}", **SHOP, card=f"a {kind}", supports=[question])
+        call(f"{think}_add_{kind}", **SHOP, card={"title": "to meta", "owner": "kim", "tests": [question]})
         call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
         call(f"{think}_add_{kind}", **SHOP, card={"id": f"same {kind}", "text": "once"})
     call(f"{think}_link", **SHOP, **{"from": "c1", "rel": "blocks", "to": question, "meta": {"a": 1}})
@@ -404,6 +418,36 @@ def _packs(call: Door) -> None:
     call("branchmind_context_pack", **long, max_chars=500)
     call("tasks_create", **long, kind="task", title=LONG[:1000], steps=[{"title": LONG[:1000]}])
     call("tasks_handoff", **long, target="TASK-001", max_chars=500)
+    _pack_of_everything(call)
+
+
+def _pack_of_everything(call: Door) -> None:
+    """Packs of a workspace in which each part of a pack has and lacks what it may have."""
+    here = {"workspace": "packed"}
+    beside = {"include": ["capsules", "artifacts"], "run_id": "r"}
+    labels = {"run_id": "r", "phase": "build", "role": "writer", "tags": ["t"]}
+    call("tasks_create", **here, kind="task", title="T")
+    call("tasks_radar", **here)
+    call("branchmind_context_pack", **here, target="TASK-001")
+    call("artifact_store", **here, kind="k", name="a", data={}, text="long", ttl_seconds=99, **labels)
+    call("artifact_store", **here, kind="k", data={}, run_id="r")
+    call("capsule_store", **here, capsule_text=FULL)
+    call("branchmind_context_pack", **here, **beside)
+    call("capsule_store", **here, capsule_text=FULL, name="c", title="C", source="codex", **labels)
+    for number in range(2):
+        call("branchmind_notes_commit", **here, content=f"{number}")
+    ops = [_node("waits", type="question"), _node("x"), _node("y"), _edge("x", "y")]
+    call("branchmind_graph_apply", **here, ops=ops)
+    call("branchmind_think_add_decision", **here, card={"id": "old", "title": "so"})
+    call("branchmind_think_add_decision", **here, card={"id": "new", "title": "not so", "supersedes": "old"})
+    call("branchmind_think_add_note", **here, card={"title": "stop", "blocks": "waits"})
+    call("branchmind_branch_create", **here, name="b")
+    for branch in ("main", "b"):
+        call("branchmind_graph_apply", **here, ops=[_edge("x", "y", meta={"by": branch})], branch=branch)
+    call("branchmind_merge_back", **here, **{"from": "b"})
+    call("branchmind_think_pack", **here, limit_cards=1)
+    call("branchmind_think_pack", **here)
+    call("branchmind_context_pack", **here, **beside, ref="b", notes_limit=1)
 
 
 def _records(call: Door) -> None:

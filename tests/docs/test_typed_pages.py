@@ -132,7 +132,7 @@ def test_the_commands_in_the_text_exist_too(page: str, tmp_path: Path) -> None:
 def test_a_settled_conflict_stays_settled(typed: Callable[[str], list[Step]]) -> None:
     steps = typed("what-if.md")
     merges = [json.loads(step.printed.splitlines()[-1]) for step in steps if "conflict-resolve" in step.typed]
-    assert [(merge["merged"], merge["conflicts_created"]) for merge in merges] == [(0, 0)]
+    assert [(merge["graph"]["merged"], merge["graph"]["conflicts_created"]) for merge in merges] == [(0, 0)]
 
 
 def test_what_a_refusal_proposes_is_what_the_reader_types_next() -> None:

@@ -18,6 +18,10 @@ TYPES = ("frame", "hypothesis", "question", "test", "evidence", "decision", "not
 RANKED = ("question", "hypothesis", "test")
 SETTLING = ("supports", "settles", "answers", "resolves", "decides", "rejects")
 UNDONE = ("rejected", "withdrawn", "superseded")
+LINKS = ("supports", "blocks", "answers", "rejects", "supersedes", "tests")
+IMPLIED = {"answers": "resolved", "rejects": "rejected", "supersedes": "superseded"}
+"""The status that a link in a card gives to the other card; the last of several wins."""
+Links = dict[str, list[str]]
 Edge = tuple[str, str, str]
 
 
@@ -54,7 +58,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Said:
-    """A card as it was committed, with what it supports and blocks."""
+    """A card as it was committed, with its links."""
 
     card: Card
     edges: frozenset[Edge]
@@ -66,8 +70,8 @@ class Branch:
     nodes: dict[str, Version] = field(default_factory=dict)
     edges: set[Edge] = field(default_factory=set)
     said: dict[str, Said] = field(default_factory=dict)
-    trace: list[str] = field(default_factory=list)
-    """The ids of the cards that were committed, in order."""
+    trace: list[tuple[str, ...]] = field(default_factory=list)
+    """The cards that were committed, by id, and the changes of status: id, old and new status; in order."""
     pins: set[str] = field(default_factory=set)
 
     def snapshot(self, name: str) -> Branch:
@@ -125,26 +129,37 @@ class CardModel:
         refuse_if("CONFLICT", name in self.branches)
         self.branches[name] = base.snapshot(name)
 
-    def commit(
-        self, name: str, card_id: str, card: Card, supports: list[str], blocks: list[str]
-    ) -> tuple[bool, int, int]:
+    def commit(self, name: str, card_id: str, card: Card, links: Links | None = None) -> tuple[bool, int, int]:
         """Whether the card was new, and how many nodes and edges were written for it."""
+        links = links or {}
         refuse_if("INVALID_REQUEST", card.type not in TYPES or not (card.title or card.text))
         branch = self.branch(name)
-        edges = {(card_id, "supports", one) for one in supports} | {(card_id, "blocks", one) for one in blocks}
+        edges = {(card_id, rel, one) for rel, ids in links.items() for one in ids}
         new = Said(card, frozenset(edges))
         if card_id in branch.said:
             refuse_if("CONFLICT", branch.said[card_id] != new)
             return False, 0, 0
         there = card_id in branch.nodes
         refuse_if("CONFLICT", there and branch.nodes[card_id].card != card)
+        refuse_if("NOT_FOUND", any(one not in branch.nodes for _, _, one in edges))
         if not there:
             self.write(branch, card_id, card)
         added = edges - branch.edges
         branch.edges |= edges
         branch.said[card_id] = new
-        branch.trace.append(card_id)
-        return True, int(not there), len(added)
+        branch.trace.append((card_id,))
+        implied = {one: status for rel, status in IMPLIED.items() for one in sorted(set(links.get(rel, ())))}
+        changed = [self.change_status(branch, one, status) for one, status in implied.items()]
+        return True, int(not there) + sum(changed), len(added)
+
+    def change_status(self, branch: Branch, card_id: str, status: str) -> bool:
+        """Whether the status became another one, which the trace tells."""
+        card = branch.nodes[card_id].card
+        if card.status == status:
+            return False
+        self.write(branch, card_id, replace(card, status=status))
+        branch.trace.append((card_id, card.status, status))
+        return True
 
     def apply_node(self, name: str, card_id: str, card: Card) -> None:
         """A node that somebody wrote without committing a card."""
@@ -155,7 +170,7 @@ class CardModel:
         cards = {one: self.card(branch, one) for one in ids}
         updated = [one for one in ids if cards[one].status != status]
         for one in updated:
-            self.write(branch, one, replace(cards[one], status=status))
+            self.change_status(branch, one, status)
         return updated, [one for one in ids if one not in updated]
 
     def pin(self, name: str, ids: list[str], pinned: bool) -> tuple[list[str], list[str]]:
@@ -174,7 +189,7 @@ class CardModel:
     def open_subgoal(self, name: str, question_id: str, subgoal_id: str, card: Card) -> None:
         branch = self.branch(name)
         refuse_if("NOT_FOUND", self.card(branch, question_id).type != "question")
-        self.commit(name, subgoal_id, replace(card, type="question", tags=("subgoal",)), [], [])
+        self.commit(name, subgoal_id, replace(card, type="question", tags=("subgoal",)))
         branch.edges.add((question_id, "subgoal", subgoal_id))
 
     def close_subgoal(self, name: str, subgoal_id: str, returned: tuple[str, Card] | None) -> int:
@@ -184,7 +199,7 @@ class CardModel:
         refuse_if("NOT_FOUND", "subgoal" not in card.tags)
         nodes = int(card.status != "closed")
         if returned is not None:
-            nodes += self.commit(name, *returned, [], [])[1]
+            nodes += self.commit(name, *returned)[1]
         if card.status != "closed":
             self.write(branch, subgoal_id, replace(card, status="closed"))
         return nodes

@@ -603,7 +603,9 @@ class ReasoningModel:
         if found.resolution is None:
             found.resolution, found.resolved = resolution, self.now_ms
             space.reconciled[found.place] = found.theirs
-        return {"conflict_id": found.id, "status": "resolved", "applied": applied}
+        held = {"use_from": f"the state of {found.source.name}", "use_into": "its own state"}[resolution]
+        outcome = f"{found.into.name} has {held}"
+        return {"conflict_id": found.id, "status": "resolved", "applied": applied, "outcome": outcome}
 
 
 class Move:
@@ -745,7 +747,8 @@ def shown_conflict(conflict: Conflict) -> dict[str, Any]:
     ending = {"resolution": conflict.resolution, "resolved_at_ms": conflict.resolved} if conflict.resolution else {}
     return {
         "conflict_id": conflict.id, "kind": conflict.key[0], "key": shown_key(conflict.key),
-        "from": conflict.source.name, "into": conflict.into.name, "doc": conflict.doc, "status": conflict.status,
-        "base": side(conflict.base), "theirs": side(conflict.theirs), "ours": side(conflict.ours),
+        "from_branch": conflict.source.name, "into_branch": conflict.into.name, "doc": conflict.doc,
+        "status": conflict.status,
+        "base": side(conflict.base), "from": side(conflict.theirs), "into": side(conflict.ours),
         "created_at_ms": conflict.created, **ending,
     }  # fmt: skip

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from contract.doors import open_test_store, outcome
 from moss_memory.errors import MossError
-from property.card_model import TYPES, Branch, Card, CardModel, Version, forms_of
+from property.card_model import LINKS, TYPES, Branch, Card, CardModel, Links, Version, forms_of
 from property.model import RefusedError
 from support.beside import Watch
 from support.thorough import machine_settings
@@ -79,7 +79,7 @@ class CardMachine(RuleBasedStateMachine):
 
     def say(self, card_id: str, card: Card, blocks: Sequence[str] = ()) -> None:
         answer = self.ask("think_card", card=forms_of(card, card_id)["object"], branch=self.branch, blocks=list(blocks))
-        expected = self.model.attempt(self.model.commit, self.branch, card_id, card, [], list(blocks))
+        expected = self.model.attempt(self.model.commit, self.branch, card_id, card, {"blocks": list(blocks)})
         assert (answer["inserted"], answer["graph_applied"]["edges_upserted"]) == (expected[0], expected[2])
 
     @rule(data=st.data())
@@ -130,9 +130,13 @@ class CardMachine(RuleBasedStateMachine):
 
     def commit(self) -> None:
         card_id = self.pick([None, None, *IDS])
-        links = {name: self.pick([[], [], [self.pick(IDS)], list(IDS[:2])]) for name in ("supports", "blocks")}
-        links = {name: [one for one in ids if one != card_id] for name, ids in links.items()}
-        self.send(self.data.draw(CARDS), card_id, **links)
+        there = [one for one in self.here().nodes if one != card_id] if self.branch in self.model.branches else []
+        if not there or self.pick(RARELY):
+            there = ["no such card"]
+        links: Links = {}
+        for rel in {self.pick([None, *LINKS]) for _ in range(3)} - {None}:
+            links[rel] = sorted({self.pick(there) for _ in range(self.pick([1, 1, 2]))})
+        self.send(self.data.draw(CARDS), card_id, links)
 
     def commit_alike(self) -> None:
         self.send(Card(type="question", title=self.pick(TITLES[:3] + TITLES[5:])), None)
@@ -144,8 +148,10 @@ class CardMachine(RuleBasedStateMachine):
         """Says again, in any form and on any branch, what was said before; without its edges it is something else."""
         for card_id, said in self.something_said():
             edges = sorted(said.edges) if self.pick([True, True, False]) else []
-            supports, blocks = ([end for _, rel, end in edges if rel == wanted] for wanted in ("supports", "blocks"))
-            self.send(said.card, card_id, supports, blocks)
+            links: Links = {}
+            for _, rel, end in edges:
+                links.setdefault(rel, []).append(end)
+            self.send(said.card, card_id, links)
 
     def contradict(self) -> None:
         for card_id, said in self.something_said():
@@ -156,27 +162,28 @@ class CardMachine(RuleBasedStateMachine):
         said = [pair for branch in self.model.branches.values() for pair in branch.said.items()]
         return [self.pick(said)] if said else []
 
-    def send(
-        self, card: Card, card_id: str | None, supports: Sequence[str] = (), blocks: Sequence[str] = (),
-        form: str | None = None,
-    ) -> None:  # fmt: skip
+    def send(self, card: Card, card_id: str | None, links: Links | None = None, form: str | None = None) -> None:
         forms = forms_of(card, card_id)
         sent = forms[form or self.pick(list(forms))]
         tool = "think_card"
         if self.pick([True, False, False]) and form is None:
             tool = f"think_add_{card.type}"
             sent = {**forms["object"], "type": self.pick([None, "note", card.type])}
-        links = {"supports": one_or_more(supports), "blocks": one_or_more(blocks)}
-        answer = self.ask(tool, card=sent, branch=self.branch, **links)
+        arguments = {rel: one_or_more(ids) for rel, ids in (links or {}).items()}
+        if isinstance(sent, dict):
+            inside = {rel: arguments.pop(rel) for rel in list(arguments) if self.pick([True, False])}
+            sent = {**sent, **inside}
+        answer = self.ask(tool, card=sent, branch=self.branch, **arguments)
         if card_id is None and isinstance(answer, dict):
             card_id = str(answer["card_id"])
             assert re.fullmatch(r"CARD-\d+", card_id)
             assert card_id not in self.here().nodes, "an id was given out twice"
-        expected = self.model.attempt(self.model.commit, self.branch, card_id, card, list(supports), list(blocks))
-        if self.agree(expected, answer, f"{tool}({sent}, {links})") is None:
+        expected = self.model.attempt(self.model.commit, self.branch, card_id, card, links)
+        if self.agree(expected, answer, f"{tool}({sent}, {arguments})") is None:
             return
         inserted, nodes, edges = expected
         assert answer.pop("last_seq", None) is not None or not inserted
+        assert set(answer.pop("meta_keys", ())) <= dict(card.meta).keys()
         assert answer == {
             "branch": self.branch, "trace_doc": "trace", "graph_doc": "graph", "card_id": card_id, "inserted": inserted,
             "graph_applied": {"nodes_upserted": nodes, "edges_upserted": edges},
@@ -324,8 +331,12 @@ class CardMachine(RuleBasedStateMachine):
 
     def check_trace(self, branch: Branch) -> None:
         entries = self.ask("show", branch=branch.name, doc="trace", limit=200)["entries"]
-        assert [entry["meta"]["card_id"] for entry in entries] == branch.trace
+        changes = ("old_status", "new_status")
+        told = [entry["meta"] for entry in entries]
+        assert [(one["card_id"], *(one[name] for name in changes if name in one)) for one in told] == branch.trace
         for entry in entries:
+            if entry["format"] == "status_change":
+                continue
             said = branch.said[entry["meta"]["card_id"]]
             assert (entry["kind"], entry["format"]) == ("note", "think_card")
             assert (entry.get("title"), entry["content"]) == (said.card.title, said.card.text or said.card.title)
@@ -337,7 +348,7 @@ class CardMachine(RuleBasedStateMachine):
         edges += [error["edge"] for error in self.ask("graph_validate", **place, max_errors=500)["errors"]]
         found = {(edge["from"], edge["rel"], edge["to"]) for edge in edges}
         # How a closed subgoal points to what came out of it is left open.
-        assert {edge for edge in found if edge[1] in (*RELATIONS, "subgoal", "dedup")} == branch.edges
+        assert {edge for edge in found if edge[1] in (*RELATIONS, *LINKS, "subgoal", "dedup")} == branch.edges
 
     def check_frontier(self, branch: Branch) -> None:
         order = self.model.frontier(branch.name, lambda version: self.seq_of(branch, version))

@@ -130,7 +130,7 @@ def test_merging_graphs_twice_adds_nothing_and_finds_the_same_conflicts(store: S
     listed = ask(store, "graph_conflicts", into=into)["conflicts"]
     assert sorted(conflict["conflict_id"] for conflict in listed) == sorted(ids)
     shown = ask(store, "graph_conflict_show", conflict_id=ids[0])["conflict"]
-    assert (shown["from"], shown["into"]) == (source, into)
+    assert (shown["from_branch"], shown["into_branch"]) == (source, into)
 
 
 @pytest.mark.parametrize("resolution", ["use_from", "use_into"])
@@ -139,8 +139,10 @@ def test_a_resolved_conflict_does_not_come_back(store: Store, resolution: str) -
     ids = conflict_ids([ask(store, "graph_merge", source="what-if", into="main")])
     for found in ids:
         answer = ask(store, "graph_conflict_resolve", conflict_id=found, resolution=resolution)
+        assert answer.pop("outcome")
         assert answer == {"conflict_id": found, "status": "resolved", "applied": resolution == "use_from"}
         again = ask(store, "graph_conflict_resolve", conflict_id=found, resolution=resolution)
+        assert again.pop("outcome")
         assert again == {**answer, "applied": False}
         other = {"use_from": "use_into", "use_into": "use_from"}[resolution]
         refused = outcome(

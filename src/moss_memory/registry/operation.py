@@ -128,8 +128,9 @@ class Operation:
         return alias
 
     def schema(self) -> Schema:
-        """Return the JSON Schema of the arguments, without additional properties."""
-        properties = {name: self._with_default(name, schema) for name, schema in self.parameters.items()}
+        """Return the JSON Schema of the arguments, without additional properties and unlisted arguments."""
+        listed = {name: schema for name, schema in self.parameters.items() if not schema.get("unlisted")}
+        properties = {name: self._with_default(name, schema) for name, schema in listed.items()}
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
         if self.required:
             schema["required"] = list(self.required)

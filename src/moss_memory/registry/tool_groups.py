@@ -104,6 +104,7 @@ TOOL_GROUPS = {
                 "moss_memory.tools.reasoning.notes.note_tools",
                 "moss_memory.tools.reasoning.notes.log_tools",
                 "moss_memory.tools.reasoning.graph.graph_tools",
+                "moss_memory.tools.reasoning.graph.node_history",
                 "moss_memory.tools.reasoning.branches.merge_tools",
                 "moss_memory.tools.reasoning.graph.conflict_tools",
                 "moss_memory.tools.reasoning.cards.card_create",

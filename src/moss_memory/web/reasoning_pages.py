@@ -109,8 +109,8 @@ def conflict(context: PageContext, request: PageRequest) -> Response:
     )["conflict"]
     sides = [
         {"title": "Both began with", "state": shown["base"], "choice": ""},
-        {"title": shown["into"], "state": shown["ours"], "choice": "use_into"},
-        {"title": shown["from"], "state": shown["theirs"], "choice": "use_from"},
+        {"title": shown["into_branch"], "state": shown["into"], "choice": "use_into"},
+        {"title": shown["from_branch"], "state": shown["from"], "choice": "use_from"},
     ]
     named = next((side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")), None)
     title = named or _title(shown["key"], {})
@@ -128,26 +128,13 @@ def resolve(context: PageContext, request: PageRequest) -> Response:
 
 
 def merge(context: PageContext, request: PageRequest) -> Response:
-    """Merge a branch into its base: graph and notes."""
+    """Merge a branch into its base: notes, traces and graphs."""
     form = request.form
-    workspace, source, into = form.get("workspace", ""), form.get("from", ""), form.get("into", "")
-    address: dict[str, Any] = {"workspace": workspace, "from": source, "into": into}
-    left = _merge_all(context, "branchmind_graph_merge", {**address, "doc": form.get("doc") or "graph"})
-    _merge_all(context, "branchmind_merge", {**address, "doc": "notes"})
-    said = "conflicts" if left else "merged"
+    workspace, into = form.get("workspace", ""), form.get("into", "")
+    sides = {"from": form.get("from", ""), "into": into}
+    merged = context.call("branchmind_merge_back", workspace=workspace, **sides)
+    said = "conflicts" if merged["conflicts"] else "merged"
     return context.to("/reasoning", workspace=workspace, branch=into, doc=form.get("doc"), said=said)
-
-
-def _merge_all(context: PageContext, tool: str, address: dict[str, Any]) -> bool:
-    """Merge all pages of a branch; return True if conflicts remain."""
-    conflicts, cursor = False, None
-    while True:
-        answer = context.store.call(tool, address | ({"cursor": cursor} if cursor is not None else {}))
-        conflicts = conflicts or bool(answer.get("conflict_ids"))
-        page = answer.get("pagination", answer)
-        if not page.get("has_more"):
-            return conflicts
-        cursor = page.get("next_cursor")
 
 
 def log(context: PageContext, request: PageRequest) -> Response:

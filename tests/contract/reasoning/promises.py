@@ -372,4 +372,31 @@ purge: what no branch shows goes for good, and nothing else
     test_purging_reasoning_knows_workspace_and_age
     test_purging_reasoning_can_be_tried_first
     test_what_was_purged_of_reasoning_can_be_written_again
+decisions §10: branchmind_graph_history shows the versions of a node as the branch sees it, newest first
+    test_a_history_is_the_versions_of_a_node_newest_first
+    test_a_history_is_what_the_branch_sees
+    test_a_history_is_paged_and_every_page_knows_what_changed
+    test_a_budget_of_a_history_is_kept_and_loses_no_version
+    test_the_history_of_a_targets_node_and_of_a_named_document
+    test_a_node_that_never_was_has_no_history
+    test_an_erased_node_keeps_no_text_in_its_history
+decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call
+    test_one_call_merges_notes_trace_and_graph_into_the_base
+    test_merging_back_again_adds_nothing
+    test_a_dry_run_of_merging_back_tells_the_same_and_writes_nothing
+    test_every_document_that_the_branch_wrote_is_merged
+    test_what_both_changed_is_listed_with_its_three_states
+    test_merging_back_goes_into_the_base_only
+    test_merging_back_is_one_transaction
+    test_more_than_a_page_is_merged_back_in_one_call
+decisions §10: a conflict is resolved with content: the fields of the node, or the meta of the edge
+    test_a_conflict_is_resolved_with_content
+    test_the_content_of_an_edge_is_its_meta
+    test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_conflict
+    test_content_that_is_none_is_refused
+    test_content_brings_back_what_one_side_deleted
+    test_a_resolution_that_changes_nothing_does_not_read_as_a_failure
+decisions §10: open conflicts are seen in status, packs, radar and hand-over
+    test_open_conflicts_are_seen_wherever_work_is_resumed
+    test_an_open_conflict_with_the_longest_names_fits_the_least_budget
 """

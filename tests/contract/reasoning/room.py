@@ -122,6 +122,11 @@ def state(value: dict[str, Any] | None) -> dict[str, Any] | None:
     return value and {name: part for name, part in value.items() if name not in ("last_seq", "last_ts_ms")}
 
 
+def packed(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cards without links as a pack shows them: without what is empty, false or a second number of the version."""
+    return [{k: v for k, v in card.items() if k not in ("deleted", "last_ts_ms") and v != []} for card in cards]
+
+
 def every_page(room: Room, tool: str, /, **arguments: Any) -> list[dict[str, Any]]:
     """The pages of a cursor list from the first to the last; asserts what holds for every such list."""
     pages: list[dict[str, Any]] = []

@@ -16,7 +16,7 @@ _NEEDED: dict[str, Any] = {
     "ref": "main", "old": "spare", "new": "renamed", "artifact": "x", "message": "m", "target": "TASK-001", "card": "x",
     "step": "x", "thought": "x", "thought_number": 1, "total_thoughts": 1, "next_thought_needed": False,
     "title": "x", "note": "x", "steps": [{"title": "x"}], "checkpoints": {"criteria": True}, "status": "open",
-    "question_id": "Q", "subgoal_id": "S", "ids": ["Q"],
+    "question_id": "Q", "subgoal_id": "S", "ids": ["Q"], "id": "n",
 }  # fmt: skip
 _PARTICULAR: dict[str, dict[str, Any]] = {
     "branchmind_branch_create": {"name": "made"},

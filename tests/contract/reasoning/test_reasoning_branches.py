@@ -249,7 +249,7 @@ def test_a_renamed_branch_keeps_its_conflicts(room: Room) -> None:
     room("branch_rename", old="b", new="c")
     room("branch_rename", old="main", new="trunk")
     found = room.conflict(conflict_id)
-    assert (found["from"], found["into"], found["status"]) == ("c", "trunk", "open")
+    assert (found["from_branch"], found["into_branch"], found["status"]) == ("c", "trunk", "open")
     assert [row["conflict_id"] for row in room.conflicts("trunk")] == [conflict_id]
     again = room("graph_merge", from_="c", into="trunk")
     assert (again["conflicts_created"], again["conflict_ids"]) == (0, [conflict_id])

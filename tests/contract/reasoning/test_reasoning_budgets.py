@@ -248,7 +248,7 @@ def test_a_shortened_conflict_keeps_what_it_is_about(room: Room) -> None:
         check_fits(answer, {budget: most})
         shown = answer["conflict"]
         assert set(shown) == set(full)
-        for name in ("conflict_id", "kind", "key", "from", "into", "doc", "status", "created_at_ms"):
+        for name in ("conflict_id", "kind", "key", "from_branch", "into_branch", "doc", "status", "created_at_ms"):
             assert shown[name] == full[name], (budget, most)
 
 

@@ -171,8 +171,8 @@ def test_a_conflict_is_listed_and_shown_with_its_three_sides(room: Room) -> None
     assert answer["pagination"] == {"cursor": None, "has_more": False, "limit": 50, "count": 1}
     shown = room.conflict(conflict_id)
     assert {name: shown[name] for name in listed} == listed
-    assert (shown["from"], shown["into"], shown["doc"]) == ("b", "main", "graph")
-    for side, said in (("base", "base"), ("theirs", "theirs"), ("ours", "ours")):
+    assert (shown["from_branch"], shown["into_branch"], shown["doc"]) == ("b", "main", "graph")
+    for side, said in (("base", "base"), ("from", "theirs"), ("into", "ours")):
         assert (shown[side]["id"], shown[side]["title"]) == ("n", said)
     assert "resolved_at_ms" not in shown
 
@@ -186,8 +186,8 @@ def test_a_conflict_about_an_edge_has_the_edge_as_its_key(room: Room) -> None:
     [listed] = room.conflicts()
     assert (listed["kind"], listed["key"]) == ("edge", {"from": "x", "rel": "r", "to": "y"})
     shown = room.conflict(listed["conflict_id"])
-    assert shown["theirs"]["meta"] == {"m": "theirs"}
-    assert shown["ours"]["deleted"] is True
+    assert shown["from"]["meta"] == {"m": "theirs"}
+    assert shown["into"]["deleted"] is True
     assert "meta" not in shown["base"]
 
 
@@ -200,7 +200,7 @@ def test_changes_deletions_and_additions_can_disagree(
 ) -> None:
     shown = room.conflict(apart(room, base, theirs, ours))
     assert title(room) == ours
-    for side, said in (("theirs", theirs), ("ours", ours)):
+    for side, said in (("from", theirs), ("into", ours)):
         assert shown[side]["deleted"] is (said is None)
         assert said is None or shown[side]["title"] == said
     assert (shown["base"] is None) == (base is None)
@@ -255,7 +255,7 @@ def test_what_the_base_changed_after_a_merge_is_not_overwritten(room: Room) -> N
     room.apply(node("n", title="theirs"), branch="b")
     assert merge(room) == (0, 0, 1)
     shown = room.conflict(room.conflicts()[0]["conflict_id"])
-    assert [shown[side]["title"] for side in ("base", "theirs", "ours")] == ["merged", "theirs", "ours"]
+    assert [shown[side]["title"] for side in ("base", "from", "into")] == ["merged", "theirs", "ours"]
 
 
 def test_the_same_change_on_both_sides_is_the_base_of_what_follows(room: Room) -> None:
@@ -284,7 +284,8 @@ def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
     conflict_id = apart(room)
     before = room.nodes()["n"]["last_seq"]
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
-    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": True}
+    outcome = {"outcome": "main has the state of b"}
+    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": True, **outcome}
     assert title(room) == "theirs"
     assert room.nodes()["n"]["last_seq"] > before
     shown = room.conflict(conflict_id)
@@ -296,7 +297,8 @@ def test_use_into_keeps_our_state(room: Room) -> None:
     conflict_id = apart(room)
     before = versions(room, "main")
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
-    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": False}
+    outcome = {"outcome": "main has its own state"}
+    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": False, **outcome}
     assert (title(room), versions(room, "main")) == ("ours", before)
     assert room.conflict(conflict_id)["status"] == "resolved"
 
@@ -450,7 +452,7 @@ def test_a_disagreement_that_comes_back_is_open_again(room: Room) -> None:
     assert len(answer["conflict_ids"]) == 1
     [listed] = room.conflicts(status="open")
     assert [listed["conflict_id"]] == answer["conflict_ids"]
-    assert room.conflict(listed["conflict_id"])["theirs"]["title"] == "theirs"
+    assert room.conflict(listed["conflict_id"])["from"]["title"] == "theirs"
     room("graph_conflict_resolve", conflict_id=listed["conflict_id"], resolution="use_from")
     assert title(room) == "theirs"
 
@@ -494,7 +496,7 @@ def test_two_branches_that_disagree_are_two_conflicts_with_the_base(room: Room) 
     assert merge(room, "b") == (1, 0, 0)
     assert merge(room, "c") == (0, 0, 1)
     shown = room.conflict(room.conflicts()[0]["conflict_id"])
-    assert [shown[side]["title"] for side in ("base", "theirs", "ours")] == ["base", "c", "b"]
+    assert [shown[side]["title"] for side in ("base", "from", "into")] == ["base", "c", "b"]
 
 
 def test_times_of_a_conflict_are_those_of_its_finding_and_resolving(timed: Room, clock: Clock) -> None:

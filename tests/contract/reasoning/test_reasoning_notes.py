@@ -18,7 +18,7 @@ TOOLS = [
 REFERRING = [tool for tool in TOOLS if {"branch", "ref"} & set(tool.parameters)]
 TARGETED = [tool for tool in TOOLS if "target" in tool.parameters]
 NEEDED: dict[str, Any] = {
-    "workspace": "Shop", "content": "x", "ops": [node("a")], "to": 1,
+    "workspace": "Shop", "content": "x", "ops": [node("a")], "to": 1, "id": "a",
 }  # fmt: skip
 ODD_TEXTS = ["\r\n a \n", "é e\u0301 \U0001f331", "<b>&amp;</b>", "\u2028\x1b[2J", '"\\', "\ufeff"]
 
@@ -80,6 +80,7 @@ def test_a_note_goes_to_the_checkout_and_to_notes_by_default(room: Room) -> None
 @pytest.mark.parametrize("tool", REFERRING, ids=lambda tool: tool.name)
 def test_branch_and_ref_are_accepted_for_each_other_and_not_together(room: Room, tool: Any) -> None:
     room.note()
+    room.apply(node("a"))
     door = room.door
     for spelling in ("branch", "ref"):
         door(tool.name, **{**needed(tool), spelling: "main"})

@@ -18,7 +18,7 @@ BOTH = {"criteria": True, "tests": True}
 NEEDED: dict[str, Any] = {
     "workspace": "Shop", "content": "x", "ops": [{"op": "node_upsert", "id": "a", "type": "note"}], "card": "t",
     "from": "a", "rel": "supports", "to": "a", "ids": ["a"], "status": "closed", "question_id": "a", "subgoal_id": "a",
-    "step": "s", "type": "note", "name": "debug",
+    "step": "s", "type": "note", "name": "debug", "id": "a",
     "thought": "t", "thought_number": 1, "total_thoughts": 1, "next_thought_needed": False,
 }  # fmt: skip
 """A value for each argument that some tool of reasoning requires."""

@@ -30,7 +30,7 @@ def test_every_tool_that_the_documents_give_a_target_takes_one() -> None:
         "think_link", "think_set_status", "think_pin", "think_pins", "think_nominal_merge", "think_subgoal_open",
         "think_subgoal_close", "think_watch", "trace_step", "trace_sequential_step", "trace_hydrate", "trace_validate",
     }  # fmt: skip
-    documents = {"show", "export", "notes_commit", "graph_apply", "graph_query", "graph_validate"}
+    documents = {"show", "export", "notes_commit", "graph_apply", "graph_query", "graph_validate", "graph_history"}
     assert names == documents | thinking | {name.removeprefix("branchmind_") for name in WITH_BRANCH}
 
 

@@ -20,7 +20,6 @@ decisions §3: a first write bootstraps main; reads of nothing are NOT_FOUND wit
     test_an_unknown_type_is_refused_with_the_types_there_are
 4 think_card: writes a note entry to the trace and a typed node with edges to the graph
     test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph
-    test_a_card_about_what_is_not_there_yet_may_dangle
 4 think_card: atomic
     test_a_card_that_fails_in_one_part_leaves_no_part
 decisions §3: a card is an object, a JSON string, key: value lines, or plain text
@@ -54,6 +53,40 @@ decisions §3: think_card, think_add_* and think_context take target with branch
     test_a_target_with_a_branch_thinks_what_if_about_a_task
 shapes think: the type of think_add_* replaces card.type
     test_adding_a_card_of_a_type_replaces_the_type_it_says
+decisions §10: links in a card, as arguments or inside it, become edges of that name
+    test_links_are_edges_as_arguments_and_inside_a_card_in_every_form
+    test_links_of_both_places_are_taken_together
+    test_the_same_card_with_the_same_links_is_no_change_wherever_they_stand
+    test_every_tool_that_writes_a_card_takes_every_link
+    test_what_is_no_link_is_refused_and_leaves_nothing
+decisions §10: supersedes, rejects and answers set the other card's status in the same transaction
+    test_a_link_sets_the_status_of_the_other_card_with_an_entry_in_the_trace
+    test_a_status_that_a_link_implies_is_set_once
+    test_of_several_links_to_one_card_the_strongest_sets_its_status
+    test_a_reversed_decision_takes_two_calls
+    test_a_link_on_a_branch_sets_the_status_there
+decisions §10: an id that is not there is NOT_FOUND with the nearest ids, also for think_link
+    test_a_link_to_a_card_that_is_not_there_is_missed_with_the_nearest_ids
+    test_a_first_card_that_links_to_nothing_leaves_no_workspace
+decisions §10: keys that go to meta are named in meta_keys
+    test_keys_that_go_to_meta_are_named
+decisions §10: a change of status has a reason, in one entry of the trace
+    test_a_change_of_status_is_one_entry_of_the_trace_with_its_reason
+    test_a_status_without_a_change_writes_no_entry
+    test_the_entry_goes_to_the_trace_that_belongs_to_the_card
+    test_erasing_a_card_erases_the_reasons_of_its_statuses
+decisions §10: next always leads on
+    test_following_next_changes_the_state_until_it_is_refused_with_what_is_missing
+    test_evidence_on_a_test_leads_on_to_its_status
+    test_a_decision_is_proposed_and_never_made_up
+    test_a_blocked_card_leads_to_what_blocks_it
+    test_a_circle_of_blocks_is_broken
+    test_a_long_chain_of_links_is_followed_within_bounds
+    test_when_everything_is_settled_next_asks_for_a_question
+decisions §10: packs show a card once, with its links, and no null
+    test_a_pack_shows_every_card_once_with_its_links
+    test_a_pack_marks_what_was_superseded
+    test_a_pack_has_no_null_and_no_number_that_no_tool_takes
 4 think_context: cards newest first, and how many of each type
     test_a_context_is_the_last_cards_and_how_many_there_are_of_each_type
     test_a_context_shows_thirty_cards_unless_told_otherwise

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
-from contract.reasoning.room import every_page, node
+from contract.reasoning.room import edge, every_page, node
 from contract.tasks.budgets import BUDGETS, LEAST, LONG, check_budget, check_fits
 from moss_memory.registry import catalog
 from support.beside import dump
@@ -32,14 +32,15 @@ def fill(desk: Desk, **where: Any) -> None:
             "id": f"card {number}", "type": TYPES[number % 8], "title": f"{number} {LONG[:300]}", "text": LONG,
             "tags": [f"{'t' * 90} {tag}" for tag in range(20)], "meta": {"m": [LONG] * 3, "number": number},
         }  # fmt: skip
-        blocks = [f"card {other}" for other in range(16) if other != number]
-        desk.room("think_card", card=card, blocks=blocks, **where)
+        desk.room("think_card", card=card, **where)
         if number % 2:
             desk.room("trace_step", step=f"{number} {LONG[:500]}", message=LONG, meta={LONG: [LONG] * 9}, **where)
             desk.room.note(LONG, title=LONG, **where)
         think = {"thought": LONG, "thought_number": 7 + number * 2, "total_thoughts": 99, "next_thought_needed": True}
         desk.room("trace_sequential_step", **think, **where)
-    desk.room("think_pin", ids=[f"card {number}" for number in range(0, 16, 2)], **where)
+    ids = [f"card {number}" for number in range(16)]
+    desk.room.apply(*(edge(one, "blocks", other) for one in ids for other in ids if one != other), **where)
+    desk.room("think_pin", ids=ids[::2], **where)
     desk.door("capsule_store", capsule_text=FULL + LONG, name="c", workspace="Shop", run_id="r", title=LONG[:200])
     for number in range(5):
         desk.door("artifact_store", kind="k", name=f"a{number}", workspace="Shop", run_id="r", data={"d": [LONG] * 5})
@@ -105,7 +106,9 @@ def test_the_least_budget_of_a_read_of_thinking_holds_with_the_longest_names(tim
     cards = {"ref": names["branch"], "graph_doc": names["graph"]}
     for one in (names["one"], names["two"]):
         card = {"id": one, "type": "question", "title": "x" + wide * 9998 + "x", "text": "x" + wide * 9999 + "x"}
-        far.room("think_card", card=card, blocks=[names["one"], names["two"]], trace_doc=names["trace"], **cards)
+        far.room("think_card", card=card, trace_doc=names["trace"], **cards)
+    for one, other in (("one", "two"), ("two", "one")):
+        far.room("think_link", from_=names[one], rel="blocks", to=names[other], **cards)
     far.room("think_pin", ids=names["one"], **cards)
     for number in (3, 5):
         far.room(

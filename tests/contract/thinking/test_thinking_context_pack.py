@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
-from contract.reasoning.room import node
+from contract.reasoning.room import node, packed
 from contract.tasks.desk import check_call
 
 if TYPE_CHECKING:
@@ -15,9 +15,11 @@ KEYS = {"branch", "docs", "notes", "trace", "cards", "stats", "next", "truncated
 
 
 def page_of(desk: Desk, **asked: Any) -> dict[str, Any]:
-    """A document as `show` shows it, without its place."""
+    """A document as `show` shows it, without its place, its second time, and the cards, which a pack shows apart."""
     shown = desk.room("show", **asked)
-    return {"entries": shown["entries"], "pagination": shown["pagination"]}
+    own = [entry for entry in shown["entries"] if entry.get("format") != "think_card"]
+    entries = [{name: entry[name] for name in entry if name not in ("branch", "doc", "ts_ms")} for entry in own]
+    return {"entries": entries, "pagination": {"has_more": False, "limit": asked["limit"], "count": len(entries)}}
 
 
 def store(desk: Desk, name: str, run_id: str | None, workspace: str = "Shop") -> None:
@@ -43,7 +45,7 @@ def test_a_pack_holds_notes_trace_cards_and_the_next_call_of_a_branch(desk: Desk
     for part in ("notes", "trace"):
         shown = page_of(desk, doc=part, limit={"notes": 20, "trace": 50}[part])
         assert {name: answer[part][name] for name in shown} == shown
-    assert answer["cards"] == desk.room("think_context")["cards"]
+    assert answer["cards"] == packed(desk.room("think_context")["cards"])
     assert answer["stats"]["cards"] == 1
     check_call(answer["next"])
     assert answer["next"]["tool"] == "branchmind_think_add_hypothesis"
@@ -57,7 +59,9 @@ def test_a_pack_of_a_target_holds_its_documents_and_the_next_call_of_its_radar(d
     assert answer["branch"] == "task/TASK-001"
     assert answer["docs"] == {"notes": "notes", "trace": "TASK-001-trace", "graph": "TASK-001-graph"}
     assert [entry["content"] for entry in answer["notes"]["entries"]] == ["n"]
-    assert answer["trace"]["entries"] == desk.trace("TASK-001")
+    assert [entry["seq"] for entry in answer["trace"]["entries"]] == [
+        entry["seq"] for entry in desk.trace("TASK-001") if entry.get("format") != "think_card"
+    ]
     assert [card["id"] for card in answer["cards"]] == ["q1"]
     assert answer["next"] == desk.radar("TASK-001")["radar"]["next"]
     for place in ({"ref": "main"}, {"branch": "main"}, {"notes_doc": "n"}, {"trace_doc": "t"}, {"graph_doc": "g"}):
@@ -75,7 +79,7 @@ def test_a_pack_reads_the_branch_and_the_documents_it_is_given(desk: Desk) -> No
         assert answer["branch"] == "b"
         assert answer["docs"] == {"notes": "my notes", "trace": "my trace", "graph": "my graph"}
         sizes = [len(answer["notes"]["entries"]), len(answer["trace"]["entries"]), len(answer["cards"])]
-        assert sizes == [1, 1, 1]
+        assert sizes == [1, 0, 1]
     desk.room("checkout", ref="b")
     assert desk.room("context_pack")["branch"] == "b"
     for name in docs:

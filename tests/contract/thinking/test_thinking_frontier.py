@@ -75,7 +75,7 @@ def test_only_an_open_card_blocks(desk: Desk) -> None:
     desk.room.apply(node("thing", "thing"))
     for blocker in ("n1", "thing"):
         desk.room("think_link", from_=blocker, rel="blocks", to="q2")
-    desk.room("think_card", card={"id": "q3", "type": "question", "title": "T"}, blocks=["q2", "not there"])
+    desk.room("think_card", card={"id": "q3", "type": "question", "title": "T"}, blocks=["q2"])
     assert candidate(desk, "q2")["blocked_by"] == ["n1", "q3"]
     desk.room("think_set_status", ids=["n1", "q3"], status="answered")
     assert candidate(desk, "q2")["blocked_by"] == []

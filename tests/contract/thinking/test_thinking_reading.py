@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from contract.reasoning.room import every_page, newest_first, node
+from contract.reasoning.room import every_page, newest_first, node, packed
 from contract.tasks.desk import check_call, needed
 from moss_memory.registry import catalog
 from support.beside import dump
@@ -127,7 +127,7 @@ def test_a_pack_is_a_small_context_with_candidates_and_the_next_call(desk: Desk)
     answer = desk.room("think_pack")
     assert set(answer) == {"branch", "graph_doc", "stats", "cards", "candidates", "next", "truncated"}
     assert answer["stats"] == desk.room("think_context")["stats"]
-    assert answer["cards"] == desk.room("think_context", limit_cards=10)["cards"]
+    assert answer["cards"] == packed(desk.room("think_context", limit_cards=10)["cards"])
     assert answer["candidates"] == desk.room("think_frontier", limit=5)["candidates"]
     check_call(answer["next"])
     assert ids(desk, "think_pack", limit_cards=2) == ["n11", "n10"]

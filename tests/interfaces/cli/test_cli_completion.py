@@ -56,7 +56,7 @@ def test_the_script_is_printed_and_short(cli: Cli, shell: str) -> None:
         (["moss", "his"], {"history"}),
         (["moss", "graph", "con"], {"conflicts", "conflict-show", "conflict-resolve"}),
         (["moss", "graph", "dr"], {"draw"}),
-        (["moss", "graph", "conflict-resolve", "CONFLICT-1", "use"], {"use_from", "use_into"}),
+        (["moss", "graph", "conflict-resolve", "CONFLICT-1", "use"], {"use_content", "use_from", "use_into"}),
         (["moss", "graph", "conflict-resolve", "--resolution", "use_f"], {"use_from"}),
         (["moss", "notes", "show", "--re"], {"--ref"}),
         (["moss", "notes", "show", "-w", ""], set()),

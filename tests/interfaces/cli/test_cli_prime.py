@@ -44,6 +44,23 @@ def test_it_tells_the_open_task_and_the_latest_hand_over_without_its_text(cli: C
     assert "refresh tokens" not in "\n".join(lines)
 
 
+def test_it_tells_open_merge_conflicts(cli: Cli) -> None:
+    for workspace in ("shop", "other"):
+        place = ("-w", workspace)
+        cli("branch", "init", *place)
+        cli("branch", "create", "try", *place)
+        for branch in ("try", "main"):
+            op = f'[{{"op": "node_upsert", "id": "n", "type": "note", "title": "{branch}"}}]'
+            cli("graph", "apply", op, "--branch", branch, *place)
+        [conflict] = cli("branch", "merge", "try", *place).json["conflicts"]
+        told = f'1 open merge conflict; branchmind_graph_conflict_show (conflict_id "{conflict["conflict_id"]}")'
+        assert fenced(cli("prime", *place).out)[1] == f"- conflicts: {told} shows the first"
+        assert told in cli("prime").out
+    assert len(fenced(cli("prime").out)) == 2
+    cli("graph", "conflict-resolve", conflict["conflict_id"], "use_into", "-w", "other")
+    assert cli("prime", "-w", "other").out == ""
+
+
 def test_it_stays_within_two_thousand_characters_on_one_line_each(cli: Cli) -> None:
     for number in range(3):
         cli("task", "create", "task", f"{number} " + "long " * 190, "-w", "shop")

@@ -51,7 +51,7 @@ def test_a_conflict_is_found_shown_and_settled_by_typing(shop: Cli) -> None:
     assert [one["key"] for one in listed] == ["q1"]
     name = listed[0]["conflict_id"]
     shown = shop("graph", "conflict-show", name, "-w", "shop").json["conflict"]
-    assert (shown["theirs"]["title"], shown["ours"]["title"]) == ("Redis", "In the process")
+    assert (shown["from"]["title"], shown["into"]["title"]) == ("Redis", "In the process")
     assert shop("graph", "conflict-resolve", name, "use_from", "-w", "shop").json["applied"] is True
     again = shop("graph", "merge", "what-if", "main", "-w", "shop").json
     assert (again["merged"], again["conflict_ids"]) == (0, [])
@@ -117,7 +117,7 @@ def test_a_conflict_is_shown_side_by_side(shop: Cli) -> None:
     conflict = shop("graph", "conflict-show", name, "-w", "shop").json
     lines = as_table(["graph", "conflict-show"], conflict, width=80).splitlines()
     assert max(map(len, lines)) <= 80
-    assert ["field", "base", "theirs", "ours"] in [line.split() for line in lines]
+    assert ["field", "base", "from", "into"] in [line.split() for line in lines]
     assert any(re.match(r"title +Where should sessions.*… +Redis +In the process$", line) for line in lines)
 
 
@@ -169,3 +169,41 @@ def test_what_holds_commas_is_not_run_together_by_commas() -> None:
     assert "- fast, and small\n" in shown
     assert "- tested\n" in shown
     assert "b, c" in shown
+
+
+def test_a_link_to_a_card_that_is_not_there_is_refused(cli: Cli) -> None:
+    assert cli("think", "card", '{"id": "here", "title": "T"}', "-w", "shop").code == 0
+    refused = cli("think", "add-evidence", "seen", "-w", "shop", "--supports", "NOPE")
+    assert refused.code != 0
+    assert refused.err.startswith("[NOT_FOUND]")
+    assert "'here'" in refused.err
+    assert len(cli("think", "query", "-w", "shop").json["cards"]) == 1
+    assert cli("think", "add-update", "not so", "-w", "shop", "--supersedes", "here").code == 0
+    [old] = cli("think", "query", "-w", "shop", "--ids", "here").json["cards"]
+    assert old["status"] == "superseded"
+
+
+def test_the_history_of_a_card_is_typed_with_its_id(cli: Cli) -> None:
+    cli("think", "card", '{"id": "q", "type": "question", "title": "Who?"}', "-w", "shop")
+    cli("think", "set-status", "q", "closed", "-w", "shop", "--reason", "nobody")
+    found = cli("graph", "history", "q", "-w", "shop").json["versions"]
+    assert [(one["status"], one["changed"]) for one in found] == [
+        ("closed", ["status"]), ("open", ["type", "status", "title"]),
+    ]  # fmt: skip
+    assert "q: open → closed: nobody" in cli("trace", "hydrate", "-w", "shop", "--table").out
+
+
+def test_conflicts_are_those_of_the_checkout_if_no_branch_is_named(shop: Cli) -> None:
+    named = shop("graph", "conflicts", "main", "-w", "shop").json
+    assert named["conflicts"]
+    assert shop("graph", "conflicts", "-w", "shop").json == named
+    shop("branch", "checkout", "what-if", "-w", "shop")
+    assert shop("graph", "conflicts", "-w", "shop").json["into"] == "what-if"
+    assert shop("graph", "conflicts", "-w", "nowhere").err.startswith("[NOT_FOUND]")
+
+
+def test_a_conflict_is_resolved_with_content(shop: Cli) -> None:
+    [conflict] = shop("graph", "conflicts", "-w", "shop").json["conflicts"]
+    known = ("graph", "conflict-resolve", conflict["conflict_id"], "use_content", "-w", "shop")
+    assert shop(*known, "--content", '{"title": "both"}').json["applied"] is True
+    assert shop("graph", "query", "--ids", conflict["key"], "-w", "shop").json["nodes"][0]["title"] == "both"

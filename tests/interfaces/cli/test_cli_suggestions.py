@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         (["create"], "did you mean store, branch create or task create?"),
         (["commit"], "did you mean store or history commit?"),
         (["checkout", "main"], "did you mean branch checkout?"),
-        (["merge", "a", "b"], "did you mean branch merge, notes merge or graph merge?"),
+        (["merge", "a", "b"], "did you mean notes merge, graph merge or branch merge?"),
         (["branches"], "did you mean branch?"),
         (["branchmind_graph_query"], "did you mean graph query?"),
         (["branch", "rm", "x"], "did you mean branch delete?"),

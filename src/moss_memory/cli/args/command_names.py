@@ -22,6 +22,7 @@ NAMED = {
     "branchmind_init": "branch init",
     "branchmind_status": "branch status",
     "branchmind_checkout": "branch checkout",
+    "branchmind_merge_back": "branch merge",
     "branchmind_notes_commit": "notes add",
     "branchmind_show": "notes show",
     "branchmind_export": "notes export",
@@ -66,9 +67,9 @@ ALIASES = {"save": "store", "load": "fetch"}
 _TOOLS = {words: tool for tool, words in NAMED.items()}
 
 
-INFERRED = {"moss_revert": "version", "tasks_show": "target"}
+INFERRED = {"moss_revert": "version", "tasks_show": "target", "branchmind_graph_conflicts": "into"}
 """Required arguments that a command computes if they are not given: `moss revert` goes back by one version, `moss task
-show` shows the task that radar chooses."""
+show` shows the task that radar chooses, `moss graph conflicts` lists those of the checkout."""
 
 
 def is_grouped(tool: str) -> bool:

@@ -467,29 +467,6 @@ _ALL = (
         heading="capsules",
     ),
     BuiltIn(
-        "branch merge",
-        "Merge notes, trace and graph of a branch into its base, in one go.\n\n"
-        "What both changed differently becomes a conflict, which `moss graph conflicts` shows. Repeating adds nothing.",
-        "moss branch merge what-if -w shop",
-        {
-            "from": _text("branch to merge"),
-            "into": _text("branch that receives; if left out: the one it was made from"),
-            "workspace": _WORKSPACE,
-            "dry_run": _flag("only count"),
-        },
-        does="commands.branch_merge.merge_branch",
-        answers={
-            "from": text("branch that was merged"),
-            "into": text("branch that received"),
-            "notes": integer("notes that were written"),
-            "trace": integer("trace entries that were written"),
-            "graph": integer("nodes and edges that were written"),
-            "conflicts": texts("conflicts to resolve"),
-            "dry_run": flag("nothing was written", shown="if_true"),
-        },
-        required=("from",),
-    ),
-    BuiltIn(
         "task next",
         "Show the best piece of work that can be started now, or take it with --claim.",
         "moss task next -w shop --claim --agent ada",

@@ -33,7 +33,11 @@ _PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _REQUIRED_OPTIONS = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may require; its other required arguments are positional."""
 
-_INFERRED_VALUES = {"version": "the one before the present one", "target": "the one that `moss task radar` chooses"}
+_INFERRED_VALUES = {
+    "version": "the one before the present one",
+    "target": "the one that `moss task radar` chooses",
+    "into": "the checkout",
+}
 """Values of inferred arguments."""
 
 _WIDTH = 100

@@ -96,7 +96,7 @@ def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
 
 def _workspace_lines(store: Store, place: str) -> list[str]:
     """Return the open work of one workspace."""
-    lines = [*_focus_lines(store, place), *_capsule_lines(store, place)]
+    lines = [*_focus_lines(store, place), *_conflict_lines(store, place), *_capsule_lines(store, place)]
     return [f"- workspace: {quoted(place, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
@@ -105,6 +105,7 @@ def _overview_lines(store: Store) -> list[str]:
     lines = {}
     for workspace, holds in _workspaces(store, _MAX_QUERIED):
         parts = _open_counts(store, workspace) if "task" in holds else []
+        parts += _conflicts(store, workspace)
         if "capsule" in holds:
             parts += [
                 f"latest hand-over: {title} (capsule_fetch {address})" for title, address in _latest(store, workspace)
@@ -143,6 +144,21 @@ def _focus_lines(store: Store, workspace: str) -> list[str]:
         if action:
             lines.append(f"- {name}: {quoted(_describe(action))}")
     return lines
+
+
+def _conflict_lines(store: Store, workspace: str) -> list[str]:
+    """Return the number of open merge conflicts and the call that shows the first."""
+    return [f"- conflicts: {line}" for line in _conflicts(store, workspace)]
+
+
+def _conflicts(store: Store, workspace: str) -> list[str]:
+    """Return the open merge conflicts in words, empty if there are none."""
+    found = store.call("branchmind_status", {"workspace": workspace}).get("conflicts")
+    if found is None:
+        return []
+    first = quoted(found["first"]["conflict_id"])
+    number = pluralize(found["open"], "open merge conflict")
+    return [f"{number}; branchmind_graph_conflict_show (conflict_id {first}) shows the first"]
 
 
 def _capsule_lines(store: Store, workspace: str) -> list[str]:

@@ -122,13 +122,16 @@ def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) 
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:
-    """Set the inferred arguments: the previous version, or the task that radar chooses."""
+    """Set the inferred arguments: the previous version, the task that radar chooses, or the checkout."""
     name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
         return
+    place = {key: value for key, value in request.arguments.items() if key == "workspace"}
     if name == "target":
-        place = {key: value for key, value in request.arguments.items() if key == "workspace"}
         request.arguments[name] = store.call("tasks_radar", place)["target"]["id"]
+        return
+    if name == "into":
+        request.arguments[name] = store.call("branchmind_status", place)["checkout"] or "main"
         return
     from .diff import version_before
 

@@ -111,6 +111,12 @@ select seq, branch_id, written_as, title, format, meta_json, content, source_eve
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
 order by seq desc limit :limit
 
+-- name: entries_without_cards_before
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
+  and (format is null or format <> 'think_card' or written_as <> 'card')
+order by seq desc limit :limit
+
 -- name: notes_before
 select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
@@ -149,7 +155,12 @@ where branch_id = :branch_id and doc = :doc and source_event_id = :origin and wr
 
 -- name: card_entries
 select title, content, meta_json, seq from doc_entries
-where branch_id = :branch_id and doc = :doc and card_id = :card_id
+where branch_id = :branch_id and doc = :doc and card_id = :card_id and format = 'think_card'
+
+-- name: trace_docs_of_card
+-- The documents with the entry that wrote a card, the last one written last.
+select doc from doc_entries
+where {branches} and card_id = :key and card_id is not null and format = 'think_card' order by seq
 
 -- name: pins
 select card_id, pinned from card_pins
@@ -164,6 +175,12 @@ insert into card_pins (seq, branch_id, doc, card_id, pinned) values (:seq, :bran
 
 -- name: first_version
 select min(seq) from graph_versions where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto
+
+-- name: node_versions
+select seq, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json, deleted, state, ts_ms
+from graph_versions
+where branch_id = :branch_id and doc = :doc and key = :key and seq <= :upto and type is not null
+order by seq desc limit :limit
 
 -- name: entry
 select branch_id, doc, written_as from doc_entries where seq = :seq and workspace_norm = :workspace
@@ -275,6 +292,10 @@ update graph_conflicts set resolution = :resolution, resolved_at_ms = :now_ms wh
 -- name: open_conflict_of_branch
 select conflict_id from graph_conflicts
 where resolution is null and (from_id = :branch_id or into_id = :branch_id) order by seq limit 1
+
+-- name: open_conflicts
+select count(*) over (), conflict_id, key from graph_conflicts
+where workspace_norm = :workspace and resolution is null order by seq limit 1
 
 -- name: hidden_notes
 select e.seq from doc_entries e

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     PageLimit = int
     DryRun = bool
     OneOrMore = str | list[str]
+    UnlistedLink = str | list[str]
     TagName = str
     Point = str | int
     CardInput = dict[str, Any] | str
@@ -43,7 +44,7 @@ else:
 
     RequiredWorkspace = _text("project namespace")
     Target = _text("PLAN-001 or TASK-001, instead of branch and doc")
-    Branch = _text("default: the checkout")
+    Branch = _text("`branch` and `ref` mean the same; default: the checkout")
     FromBranch = _text("branch that is compared or merged")
     IntoBranch = _text("branch that receives")
     ToBranch = _text("branch whose state is shown")
@@ -57,6 +58,7 @@ else:
     PageLimit = _number("most rows", 1)
     DryRun = {"type": "boolean", "description": "only tell, write nothing"}
     OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
+    UnlistedLink = {**OneOrMore, "unlisted": True}  # accepted; the list of tools shows the links that suit the type
     TagName = _text("tag name")
     Point = {"type": ["string", "integer"], "description": "seq or tag name"}
     CardInput = {"type": ["object", "string"], "description": "{title, text, ...}, `key: value` lines, or plain text"}

@@ -255,18 +255,28 @@ CONFLICT = Shape(
     ),
 )
 _STATE = Shape("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
+_SIDES = {
+    "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
+    "from": object_of(_STATE, "the state on the branch that was merged", shown="side"),
+    "into": object_of(_STATE, "the state on the branch that receives", shown="side"),
+}
+BOTH_SIDES = Shape(
+    "ConflictSides",
+    {"conflict_id": CONFLICT.fields["conflict_id"], "key": _KEY, **_SIDES},
+    table=(Column("conflict_id"), Column("key", least=12)),
+)
 WHOLE_CONFLICT = Shape(
     "WholeConflict",
     {
         **CONFLICT.fields,
-        "from": text("branch that was merged"),
-        "into": text("branch that receives"),
+        "from_branch": text("branch that was merged"),
+        "into_branch": text("branch that receives"),
         "doc": text("document"),
-        "resolution": choice(("use_from", "use_into", "superseded"), "how it was settled", optional=True),
+        "resolution": choice(
+            ("use_from", "use_into", "use_content", "superseded"), "how it was settled", optional=True
+        ),
         "resolved_at_ms": moment_ms("when it was settled", optional=True),
-        "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
-        "theirs": object_of(_STATE, "the merged branch's state", shown="side"),
-        "ours": object_of(_STATE, "the destination's state", shown="side"),
+        **_SIDES,
     },
 )
 """A conflict with both sides; a side is empty if it exceeds the budget."""
@@ -290,6 +300,7 @@ WRITTEN_CARD = Shape(
         "graph_applied": object_of(
             APPLIED.without("nodes_deleted", "edges_deleted", name="CardApplied"), "in the graph"
         ),
+        "meta_keys": texts("keys of `card` that are no fields of a card and went to its `meta`", optional=True),
         "last_seq": LAST_SEQ.or_absent(),
     },
 )

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 
+from moss_memory.rows.names import pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.cards.frontier import find_settled
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, nodes_of
+from moss_memory.tools.reasoning.graph.open_conflicts import open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 from moss_memory.tools.task.model.reasoning_refs import Reference
 from moss_memory.tools.task.model.task_rows import find_task, sql, steps_of, tasks_of_plan
@@ -45,7 +47,7 @@ def handover_name(id: str) -> str:
 
 def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
-    questions = [*handoff["risks"], *_cards(task_status, "question", status="open")]
+    questions = [*handoff["risks"], *_conflicts(task_status), *_cards(task_status, "question", status="open")]
     sections = {
         "Objective": _objective(task_status),
         "Current status": _status(task_status, handoff),
@@ -146,6 +148,14 @@ def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> lis
         done = find_settled(task_status.tx, view, graph, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
     return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
+
+
+def _conflicts(task_status: TaskStatus) -> list[str]:
+    """Return a line about the open merge conflicts of the workspace, if there are any."""
+    found = open_conflicts(task_status.tx, task_status.workspace).get("conflicts")
+    if found is None:
+        return []
+    return [f"{pluralize(found['open'], 'merge conflict')} to resolve, the first is {found['first']['conflict_id']}"]
 
 
 def _notes(task_status: TaskStatus) -> list[str]:

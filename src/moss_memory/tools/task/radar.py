@@ -10,6 +10,7 @@ from moss_memory.registry.responses import Shape, choice, flag, list_of, object_
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
@@ -64,6 +65,7 @@ _HANDOFF = Shape(
         "reasoning_ref": REFERENCE.or_absent(),
         "radar": _RADAR,
         "steps": list_of(STEP, "its steps, as they read"),
+        **OPEN_CONFLICTS,
     },
     example="moss task radar TASK-001 -w shop",
 )
@@ -81,13 +83,15 @@ def tasks_radar(
     task, chosen = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
     steps = [step.to_dict() for step in steps_of(tx, task_status.task, limit=SHOWN_STEPS + 1)]
+    conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         frame = task_status.to_dict()
         target = frame["target"] if len(kept) == 1 else kept[1]
         cut = len(steps) > SHOWN_STEPS
         return {
-            **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:], "truncated": cut
+            **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:],
+            **(conflicts if len(kept) > 1 else only_counted(conflicts)), "truncated": cut,
         }  # fmt: skip
 
     rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
@@ -136,6 +140,7 @@ def tasks_delta(
         "radar": _RADAR,
         "handoff": object_of(_HANDOFF, "what to hand over"),
         "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
+        **OPEN_CONFLICTS,
         "next": NEXT,
     },
     example="moss task handoff TASK-001 -w shop --as-capsule",
@@ -157,6 +162,7 @@ def tasks_handoff(
     task_status = TaskStatus(tx, workspace, task)
     handoff = task_status.handoff()
     capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
+    conflicts = open_conflicts(tx, workspace)
     parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -171,7 +177,8 @@ def tasks_handoff(
             "target": task_status.to_dict()["target"] if tight else kept[1],
             "radar": radar,
         }
-        return {**answer, "handoff": lists, **stored, "next": kept[0]["next"], "truncated": False}
+        shown = only_counted(conflicts) if tight else conflicts
+        return {**answer, "handoff": lists, **stored, **shown, "next": kept[0]["next"], "truncated": False}
 
     rows = [task_status.radar(), task_status.summary(), *parts]
     return budget.fit(rows, build)

@@ -10,6 +10,7 @@ from moss_memory.registry.responses import Shape, file_path, flag, integer, list
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import BRANCH, Branch, PageLimit, RequiredWorkspace, check_name
 from moss_memory.tools.reasoning.reasoning_responses import BRANCH_ROW, DEFAULTS, ENTRY, WHEN, WORKSPACE
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -89,6 +90,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
             "the last entry of any document",
             nullable=True,
         ),
+        **OPEN_CONFLICTS,
     },
     example="moss branch status --workspace shop",
 )
@@ -98,7 +100,7 @@ def branchmind_status(
     workspace: RequiredWorkspace,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show what a workspace has: its checkout, its last task event and its last entry."""
+    """Check a workspace without its contents: checkout, last task event, last entry, open conflicts."""
     _, has_branches = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     status = {
         "workspace": workspace,
@@ -108,9 +110,13 @@ def branchmind_status(
         "defaults": defaults(),
         "last_event": _last_event(tx, workspace),
         "last_doc_entry": _last_doc_entry(tx, workspace),
-        "truncated": False,
     }
-    return budget.fit([status], lambda rows: dict(rows[0]))
+    conflicts = open_conflicts(tx, workspace)
+    tight = only_counted(conflicts)
+    return budget.fit(
+        [status, conflicts],
+        lambda kept: {**kept[0], **(kept[1] if len(kept) > 1 else tight), "truncated": False},
+    )
 
 
 @operation(

@@ -6,11 +6,11 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import integer, text, texts
+from moss_memory.registry.responses import Shape, integer, list_of, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
-from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, write
+from moss_memory.tools.reasoning.graph.node_versions import ABSENT, Version, current_versions, render_key, write
 from moss_memory.tools.reasoning.notes.note_tools import BranchSide, both_sides, touch
 from moss_memory.tools.reasoning.reasoning_arguments import (
     Cursor,
@@ -22,10 +22,10 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     PageLimit,
     RequiredWorkspace,
 )
-from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
+from moss_memory.tools.reasoning.reasoning_responses import BOTH_SIDES, PAGINATION
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .document_refs import GRAPH, NOTES, BranchRow, DocumentRef, branch_by_id
+from .document_refs import GRAPH, NOTES, TRACE, BranchRow, DocumentRef, branch_by_id, find_branch
 from .visible_ranges import graph_view, log_view, reserve_numbers, subtract_ranges
 
 TYPE_CHECKING = False
@@ -36,7 +36,15 @@ if TYPE_CHECKING:
 
     from .visible_ranges import View
 
+    BaseBranch = str
+else:
+    BaseBranch = {"type": "string", "description": "its base, which is the default"}
+
 MERGE_MAX = 1000
+_NO_LIMIT = 2**31
+MERGED = Shape(
+    "Merged", {"merged": integer("how many were written"), "skipped": integer("how many were there already")}
+)
 
 
 @operation(
@@ -64,19 +72,10 @@ def branchmind_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Copy the notes that `from` shows and `into` does not, each only once; with `has_more` go on at `next_cursor`."""
+    """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
-    source, destination = both_sides(tx, workspace, from_, into, doc, log_view, names=("from", "into"))
-    found = _oldest_notes(tx, source.view, destination.view, doc, page)
-    new = _select_new(tx, destination.view, doc, found[: page.limit])
-    if new and not dry_run:
-        _copy_notes(tx, destination.branch, doc, new)
-    if not dry_run:
-        tx.set_event_subject(workspace=normalize_workspace(workspace), address=f"{into}:{doc}")
-    count = min(len(found), page.limit)
-    last = found[page.limit - 1].seq if len(found) > page.limit else None
-    outcome = {"merged": len(new), "skipped": count - len(new)}
-    return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": page.answer(count, last)}
+    merged, pagination = _merge_log(tx, workspace, from_, into, doc, page, dry_run=dry_run)
+    return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination}
 
 
 @operation(
@@ -106,8 +105,92 @@ def branchmind_graph_merge(
     limit: PageLimit = 200,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Merge a branch's graph back into its base, three ways; what both changed differently becomes a conflict."""
+    """Merge only one graph of a branch into its base; what both changed differently becomes a conflict."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
+    merge, pagination = _merge_graph(tx, workspace, from_, into, doc, page, dry_run=dry_run)
+    outcome = {**merge.outcome(), "conflict_ids": [one["conflict_id"] for one in merge.conflicts]}
+    return {"from": from_, "into": into, "doc": doc, **outcome, "pagination": pagination}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    writes_if=lambda values: not values.get("dry_run"),
+    answers={
+        "from": text("branch that was merged"),
+        "into": text("branch that received"),
+        "notes": object_of(MERGED, "notes"),
+        "trace": object_of(MERGED, "trace entries"),
+        "graph": object_of(
+            MERGED.with_fields({"conflicts_created": integer("conflicts found for the first time")}, "MergedGraph"),
+            "nodes and edges",
+        ),
+        "conflicts": list_of(BOTH_SIDES, "what both changed differently, to be resolved", shown="answer"),
+    },
+    example="moss branch merge what-if --workspace shop",
+)
+def branchmind_merge_back(
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    from_: FromBranch,
+    into: BaseBranch | None = None,
+    dry_run: DryRun = False,
+) -> dict[str, Any]:
+    """Merge a whole branch into its base in one call: notes, traces, graphs; repeating adds nothing.
+
+    What both changed differently is listed in `conflicts`.
+    """
+    source = find_branch(tx, workspace, from_, what="from")
+    base = None if source.base_id is None else branch_by_id(tx, source.base_id).name
+    if base is None or into not in (None, base):
+        if into is not None:
+            find_branch(tx, workspace, into, what="into")
+        raise _base_error(tx, workspace, source, into or "", tool="branchmind_merge_back")
+    everything = CursorPage(None, _NO_LIMIT, maximum=_NO_LIMIT)
+    counts = {part: {"merged": 0, "skipped": 0} for part in (NOTES, TRACE, GRAPH)}
+    counts[GRAPH]["conflicts_created"] = 0
+    conflicts: list[dict[str, Any]] = []
+    for shape, doc in _documents_to_merge(tx, source):
+        if shape == "log":
+            outcome, _ = _merge_log(tx, workspace, from_, base, doc, everything, dry_run=dry_run)
+            part = TRACE if doc == TRACE or doc.endswith(f"-{TRACE}") else NOTES
+        else:
+            merge, _ = _merge_graph(tx, workspace, from_, base, doc, everything, dry_run=dry_run)
+            outcome, part = merge.outcome(), GRAPH
+            conflicts += merge.conflicts
+        counts[part] = {name: count + outcome[name] for name, count in counts[part].items()}
+    if not dry_run:
+        tx.set_event_subject(workspace=normalize_workspace(workspace), address=base)
+    return {"from": from_, "into": base, **counts, "conflicts": conflicts}
+
+
+def _documents_to_merge(tx: ReadTransaction, source: BranchRow) -> list[tuple[str, str]]:
+    """Return shape and name of the standard documents and of every other document that the branch wrote."""
+    own = [(shape, doc) for doc, shape, _ in tx.rows(sql["documents_of"], {"branch_id": source.branch_id})]
+    return list(dict.fromkeys([("log", NOTES), ("log", TRACE), ("graph", GRAPH), *sorted(own)]))
+
+
+def _merge_log(
+    tx: Transaction, workspace: str, from_: str, into: str, doc: str, page: CursorPage, *, dry_run: bool
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """Copy one page of the notes that only one branch shows; return the counts and the pagination."""
+    source, destination = both_sides(tx, workspace, from_, into, doc, log_view, names=("from", "into"))
+    found = _oldest_notes(tx, source.view, destination.view, doc, page)
+    new = _select_new(tx, destination.view, doc, found[: page.limit])
+    if new and not dry_run:
+        _copy_notes(tx, destination.branch, doc, new)
+    if not dry_run:
+        tx.set_event_subject(workspace=normalize_workspace(workspace), address=f"{into}:{doc}")
+    count = min(len(found), page.limit)
+    last = found[page.limit - 1].seq if len(found) > page.limit else None
+    return {"merged": len(new), "skipped": count - len(new)}, page.answer(count, last)
+
+
+def _merge_graph(
+    tx: Transaction, workspace: str, from_: str, into: str, doc: str, page: CursorPage, *, dry_run: bool
+) -> tuple[_GraphMerge, dict[str, Any]]:
+    """Merge one page of the keys that a branch changed into its base; return the merge and the pagination."""
     source, destination = both_sides(tx, workspace, from_, into, doc, graph_view, names=("from", "into"))
     if source.branch.base_id != destination.branch.branch_id:
         raise _base_error(tx, workspace, source.branch, into)
@@ -117,8 +200,7 @@ def branchmind_graph_merge(
     merge = _GraphMerge(tx, workspace, source, destination, doc, keys)
     merge.run(dry_run=dry_run)
     last = changed[keys[-1]] if len(changed) > page.limit else None
-    pagination = page.answer(len(keys), last)
-    return {"from": from_, "into": into, "doc": doc, **merge.outcome(), "pagination": pagination}
+    return merge, page.answer(len(keys), last)
 
 
 class _MergeNote(NamedRow):
@@ -147,7 +229,8 @@ class _GraphMerge:
         self._bases = current_versions(tx, snapshot, doc, keys)
         self._keys = keys
         self._merged: list[Version] = []
-        self._conflict_ids: list[str] = []
+        self.conflicts: list[dict[str, Any]] = []
+        """The conflicts with their three states, as fields of a response."""
         self._created = 0
 
     def run(self, *, dry_run: bool) -> None:
@@ -170,11 +253,11 @@ class _GraphMerge:
             if self._merged:
                 write(self._tx, DocumentRef(self._workspace, self._into, self._doc), self._merged)
 
-    def outcome(self) -> dict[str, Any]:
-        """Return the counts and conflict ids as fields of a response."""
-        merged, conflicts = len(self._merged), len(self._conflict_ids)
-        outcome: dict[str, Any] = {"merged": merged, "skipped": len(self._keys) - merged - conflicts}
-        return {**outcome, "conflicts_created": self._created, "conflict_ids": self._conflict_ids}
+    def outcome(self) -> dict[str, int]:
+        """Return the counts as fields of a response."""
+        merged = len(self._merged)
+        skipped = len(self._keys) - merged - len(self.conflicts)
+        return {"merged": merged, "skipped": skipped, "conflicts_created": self._created}
 
     def _base(self, key: str) -> Version | None:
         """Return the common ancestor: the last state merged or rejected, else the state of the snapshot."""
@@ -203,7 +286,9 @@ class _GraphMerge:
         states = [_state(base), _state(theirs), _state(ours)]
         new_id = conflict_id(self._from.branch_id, self._into.branch_id, self._doc, key, states)
         known = self._tx.row(sql["conflict_state"], {"conflict_id": new_id})
-        self._conflict_ids.append(new_id)
+        sides = {"base": base, "from": theirs, "into": ours}
+        shown = {side: None if version is None else version.to_dict() for side, version in sides.items()}
+        self.conflicts.append({"conflict_id": new_id, "key": render_key(key), **shown})
         if known == (None,):  # it exists and is open
             return
         self._created += 1
@@ -292,7 +377,9 @@ def _copy_notes(tx: Transaction, into: BranchRow, doc: str, notes: list[tuple[in
     touch(tx, into.branch_id, doc, first, first + len(notes) - 1)
 
 
-def _base_error(tx: ReadTransaction, workspace: str, source: BranchRow, into: str) -> MossError:
+def _base_error(
+    tx: ReadTransaction, workspace: str, source: BranchRow, into: str, *, tool: str = "branchmind_graph_merge"
+) -> MossError:
     if source.base_id is None:
         return invalid_request(
             f"{source.name!r} has no base to merge back into; only derived branches merge", path="from"
@@ -302,5 +389,5 @@ def _base_error(tx: ReadTransaction, workspace: str, source: BranchRow, into: st
         f"{source.name!r} was branched off {base!r} and merges only into that, not into {into!r}", path="into"
     )
     arguments = {"workspace": workspace, "from": source.name, "into": base}
-    error.recovery = next_call("branchmind_graph_merge", arguments, "merges into the branch's base")
+    error.recovery = next_call(tool, arguments, "merges into the branch's base")
     return error

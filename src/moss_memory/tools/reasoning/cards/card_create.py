@@ -12,10 +12,13 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     RequiredWorkspace,
     Target,
     TraceDoc,
+    UnlistedLink,
+    as_list,
 )
 from moss_memory.tools.reasoning.reasoning_responses import WRITTEN_CARD
 
-from .card_model import Card, check_links, commit_card, find_card_documents, parse_card
+from .card_links import LINKS
+from .card_model import Card, commit_card, find_card_documents, parse_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,12 +46,18 @@ def branchmind_think_card(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: OneOrMore | None = None,
+    rejects: OneOrMore | None = None,
+    supersedes: OneOrMore | None = None,
+    tests: OneOrMore | None = None,
 ) -> dict[str, Any]:
-    """Write a thinking card to trace and graph at once; the same card again changes nothing.
+    """Write a card (of any type) with its links to trace and graph; the same card again changes nothing.
 
-    Types: frame, hypothesis, question, test, evidence, decision, note, update. Without `id` it gets one.
+    Types: frame, hypothesis, question, test, evidence, decision, note, update. `supersedes`, `rejects` and `answers`
+    set the other card's status.
     """
-    return _write_card(tx, None, workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, None, workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 def _write_card(
@@ -60,14 +69,10 @@ def _write_card(
     branch: str | None,
     trace_doc: str | None,
     graph_doc: str | None,
-    supports: str | list[str] | None,
-    blocks: str | list[str] | None,
+    links: tuple[str | list[str] | None, ...],
 ) -> dict[str, Any]:
-    parsed = Card(
-        parse_card(card, workspace=workspace, type=type),
-        check_links(supports, what="supports"),
-        check_links(blocks, what="blocks"),
-    )
+    given = {rel: as_list(ids) for rel, ids in zip(LINKS, links, strict=True)}
+    parsed = Card(parse_card(card, workspace=workspace, type=type), given)
     documents = find_card_documents(
         tx,
         workspace,
@@ -101,9 +106,14 @@ def branchmind_think_add_hypothesis(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: OneOrMore | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
     """Write a hypothesis card: what might be true."""
-    return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "hypothesis", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -125,9 +135,14 @@ def branchmind_think_add_question(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
     """Write a question card: what is not known yet."""
-    return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "question", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -149,9 +164,14 @@ def branchmind_think_add_test(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: OneOrMore | None = None,
 ) -> dict[str, Any]:
     """Write a test card: how a hypothesis can be shown wrong."""
-    return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "test", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -173,9 +193,14 @@ def branchmind_think_add_note(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
-    """Write a note card: something worth keeping."""
-    return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "note", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -197,9 +222,14 @@ def branchmind_think_add_decision(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: OneOrMore | None = None,
+    rejects: OneOrMore | None = None,
+    supersedes: OneOrMore | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
     """Write a decision card: what was chosen and why."""
-    return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "decision", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -221,9 +251,14 @@ def branchmind_think_add_evidence(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: OneOrMore | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
-    """Write an evidence card: what was seen, and what it supports or blocks."""
-    return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    """Write an evidence card: what was seen, and what it supports or rejects."""
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "evidence", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -245,9 +280,14 @@ def branchmind_think_add_frame(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: UnlistedLink | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
     """Write a frame card: what the problem is and what done means."""
-    return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "frame", workspace, card, target, branch, trace_doc, graph_doc, links)
 
 
 @operation(
@@ -269,6 +309,11 @@ def branchmind_think_add_update(
     graph_doc: GraphDoc | None = None,
     supports: OneOrMore | None = None,
     blocks: OneOrMore | None = None,
+    answers: UnlistedLink | None = None,
+    rejects: UnlistedLink | None = None,
+    supersedes: OneOrMore | None = None,
+    tests: UnlistedLink | None = None,
 ) -> dict[str, Any]:
     """Write an update card: what changed in what was known."""
-    return _write_card(tx, "update", workspace, card, target, branch, trace_doc, graph_doc, supports, blocks)
+    links = (supports, blocks, answers, rejects, supersedes, tests)
+    return _write_card(tx, "update", workspace, card, target, branch, trace_doc, graph_doc, links)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, reserve_numbers
@@ -27,9 +27,11 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import APPLIED, CARD_REF, EDGE, LAST_SEQ
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
+from .card_links import unknown_card
 from .card_model import CARD_TYPES, Card, CardDocuments, commit_card, find_card_documents, parse_card
 from .duplicates import find_duplicates
 from .frontier import find_pins
+from .status_changes import change_status, trace_of_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +42,23 @@ if TYPE_CHECKING:
     CardId = str
     Relation = str
     CardStatus = str
+    StatusReason = str
     Pinned = bool
     SubgoalTitle = str
     SubgoalText = str
 else:
     CardId = {"type": "string", "description": "id of a card"}
-    Relation = {"type": "string", "description": "e.g. supports, blocks"}
-    CardStatus = {"type": "string", "description": "e.g. open, closed, rejected"}
+    Relation = {
+        "type": "string",
+        "examples": ["supports", "blocks", "answers", "rejects", "supersedes", "tests"],
+        "description": "supports, blocks, answers, rejects, supersedes, tests, or your own word",
+    }
+    CardStatus = {
+        "type": "string",
+        "examples": ["open", "closed", "resolved", "rejected", "superseded"],
+        "description": "open, closed, resolved, rejected, superseded, or your own word",
+    }
+    StatusReason = {"type": "string", "description": "why; it is kept in the trace"}
     Pinned = {"type": "boolean", "description": "false unpins"}
     SubgoalTitle = {"type": "string", "description": "what to find out"}
     SubgoalText = {"type": "string", "description": "details"}
@@ -86,7 +98,7 @@ def branchmind_think_link(
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Link two cards, e.g. supports or blocks; an open card that blocks another keeps it from being next."""
+    """Link two cards that are there; an open card that blocks another keeps it from being next."""
     link = edge(
         check_id(from_, what="from"),
         check_id(rel, what="rel", most=LABEL_MAX_CHARS, reserved=False),
@@ -97,7 +109,7 @@ def branchmind_think_link(
     changes = GraphBatch(tx, documents.graph)
     for end in (from_, to):
         if changes.live(end) is None:
-            raise unknown_card(documents, end)
+            raise unknown_card(tx, documents.graph, end)
     changes.upsert(link)
     last_seq = changes.write()
     documents.graph.set_event_subject(tx)
@@ -119,20 +131,23 @@ def branchmind_think_set_status(
     workspace: RequiredWorkspace,
     ids: OneOrMore,
     status: CardStatus,
+    reason: StatusReason | None = None,
     target: Target | None = None,
     ref: Branch | None = None,
     graph_doc: GraphDoc | None = None,
 ) -> dict[str, Any]:
-    """Set the status of one or more cards, all or none; the rest of them stays."""
+    """Change the status of one or more cards, with the `reason`; all or none."""
     wanted = check_label(status, what="status")
     if wanted is None:
         raise invalid_request("`status` is blank; say what the cards are, e.g. closed", path="status")
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    cards = [_card(changes, documents, one) for one in _ids(ids)]
+    cards = [_card(tx, changes, documents, one) for one in _ids(ids)]
     updated = [card for card in cards if card.status != wanted]
+    why = (reason or "").strip() or None
     for card in updated:
-        changes.upsert(card.with_status(wanted))
+        trace = documents.trace if target is not None else trace_of_card(tx, documents.graph, card.key)
+        change_status(tx, trace, changes, card, wanted, reason=why, graph_doc=documents.graph.doc)
     documents.graph.set_event_subject(tx)
     fields = {"status": wanted, "updated": [card.key for card in updated]}
     fields["unchanged"] = [card.key for card in cards if card not in updated]
@@ -159,7 +174,7 @@ def branchmind_think_pin(
     """Pin cards so that they come first, or unpin them; the cards themselves do not change."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
     changes = GraphBatch(tx, documents.graph)
-    wanted = [str(_card(changes, documents, one).key) for one in _ids(ids)]
+    wanted = [str(_card(tx, changes, documents, one).key) for one in _ids(ids)]
     branch_id, doc = documents.graph.branch.branch_id, documents.graph.doc
     now = find_pins(tx, graph_view(tx, branch_id, doc), doc)
     updated = [one for one in wanted if (one in now) != pinned]
@@ -206,13 +221,13 @@ def branchmind_think_subgoal_open(
 ) -> dict[str, Any]:
     """Open a subgoal of a question, with a trace and a graph of its own."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
-    question = _card(GraphBatch(tx, documents.graph), documents, question_id)
+    question = _card(tx, GraphBatch(tx, documents.graph), documents, question_id)
     if question.type != "question":
-        raise unknown_card(documents, question_id, kind="question")
+        raise unknown_card(tx, documents.graph, question_id, kind="question")
     subgoal_title = (title or "").strip() or default_title(question.title or question.key)
     body = (text or "").strip() or None
     fields = {"id": None, "type": "question", "title": subgoal_title, "text": body, "status": None, "tags": [SUBGOAL]}
-    written = commit_card(tx, documents, Card({**fields, "meta": {}}, [], []))
+    written = commit_card(tx, documents, Card({**fields, "meta": {}}))
     subgoal_id = written["card_id"]
     changes = GraphBatch(tx, documents.graph)
     changes.upsert(edge(question_id, SUBGOAL, subgoal_id))
@@ -258,15 +273,13 @@ def branchmind_think_subgoal_close(
 ) -> dict[str, Any]:
     """Close a subgoal, with a card that says what came out of it; the question above stays open."""
     documents = _find_existing_documents(tx, workspace, target, ref, graph_doc)
-    subgoal = _card(GraphBatch(tx, documents.graph), documents, subgoal_id)
+    subgoal = _card(tx, GraphBatch(tx, documents.graph), documents, subgoal_id)
     if SUBGOAL not in subgoal.tags():
-        raise unknown_card(documents, subgoal_id, kind="subgoal")
+        raise unknown_card(tx, documents.graph, subgoal_id, kind="subgoal")
     returned: dict[str, Any] = {}
     applied = {"nodes_upserted": 0, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
     if return_card is not None:
-        written = commit_card(
-            tx, documents, Card(parse_card(return_card, workspace=workspace, what="return_card"), [], [])
-        )
+        written = commit_card(tx, documents, Card(parse_card(return_card, workspace=workspace, what="return_card")))
         returned["return_card_id"] = written["card_id"]
         applied.update((name, applied[name] + count) for name, count in written["graph_applied"].items())
     changes = GraphBatch(tx, documents.graph)
@@ -306,7 +319,7 @@ def branchmind_think_nominal_merge(
     changes = GraphBatch(tx, documents.graph)
     chosen = None
     if candidate_ids is not None:
-        chosen = [_card(changes, documents, one) for one in _ids(candidate_ids, what="candidate_ids")]
+        chosen = [_card(tx, changes, documents, one) for one in _ids(candidate_ids, what="candidate_ids")]
     groups = find_duplicates(tx, documents.graph, chosen)
     for group in groups:
         for card in group.others:
@@ -341,18 +354,9 @@ def _ids(ids: str | list[str], *, what: str = "ids") -> list[str]:
     return found
 
 
-def _card(changes: GraphBatch, documents: CardDocuments, card_id: str) -> Version:
+def _card(tx: Transaction, changes: GraphBatch, documents: CardDocuments, card_id: str) -> Version:
     """Return a live card; raise `NOT_FOUND` if there is none."""
     card = changes.live(card_id)
     if card is None or card.type not in CARD_TYPES:
-        raise unknown_card(documents, card_id)
+        raise unknown_card(tx, documents.graph, card_id)
     return card
-
-
-def unknown_card(documents: CardDocuments, card_id: str, *, kind: str = "card") -> MossError:
-    """Return the error for a card that does not exist."""
-    return MossError(
-        "NOT_FOUND",
-        f"there is no {kind} {card_id[:100]!r} on branch {documents.graph.branch.name!r}",
-        recovery=next_call("branchmind_think_query", documents.arguments(), "lists the cards there are"),
-    )

@@ -53,7 +53,7 @@ def branchmind_think_context(
     limit_cards: PageLimit = 30,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show the last changed cards of a branch, and how many there are of each type."""
+    """List the last changed cards, whole, and count them by type; without advice."""
     documents = find_card_documents(tx, workspace, target=target, branch=branch, graph_doc=graph_doc, with_branch=True)
     view = documents.graph.graph(tx)
     cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
@@ -89,7 +89,7 @@ def branchmind_think_query(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Find cards, last changed first; filters combine with and."""
+    """Find cards by id, type, status, tags or text, last changed first; filters combine with and."""
     kinds = list(CARD_TYPES)
     if types is not None:
         kinds = [check_type(one, what="types", workspace=workspace) for one in as_list(types)]
@@ -146,10 +146,7 @@ def branchmind_think_frontier(
     limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the open questions, hypotheses and tests to go on with, best first, each with the reason.
-
-    What a decision that links to it has settled is not open.
-    """
+    """List all open questions, hypotheses and tests, best first; what a decision settled is not open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
     return budget.fit(
@@ -180,7 +177,7 @@ def branchmind_think_next(
     graph_doc: GraphDoc | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show the one card to go on with, or null when nothing is open."""
+    """Show only the one card to go on with; null when nothing is open."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=1)
     return budget.fit(

@@ -18,9 +18,12 @@ from moss_memory.tools.reasoning.branches.visible_ranges import last_number, log
 from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id, graph_tags
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge, node
 from moss_memory.tools.reasoning.notes.note_tools import append, check_note
-from moss_memory.tools.reasoning.reasoning_arguments import as_list, check_label, check_title, meta_json
+from moss_memory.tools.reasoning.reasoning_arguments import check_label, check_title, meta_json
 from moss_memory.tools.reasoning.reasoning_sql import sql
 from moss_memory.tools.task.model.reasoning_refs import find_reference
+
+from .card_links import LINKS, check_links, find_linked, implied_statuses
+from .status_changes import change_status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +31,11 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
+    from .card_links import Links
+
 CARD_TYPES = ("frame", "hypothesis", "question", "test", "evidence", "decision", "note", "update")
 CARD_FORMAT = "think_card"
 OPEN = "open"
-LINKS_MAX = 200
 _KEYS = ("id", "card_id", "type", "title", "text", "status", "tags", "meta")
 _LINE = re.compile(r"([A-Za-z_][\w-]*):(?:\s+(.*))?")
 
@@ -39,9 +43,9 @@ _LINE = re.compile(r"([A-Za-z_][\w-]*):(?:\s+(.*))?")
 class Card:
     """A card in its normal form."""
 
-    __slots__ = ("blocks", "id", "meta", "status", "supports", "tags", "text", "title", "type")
+    __slots__ = ("id", "links", "meta", "meta_keys", "status", "tags", "text", "title", "type")
 
-    def __init__(self, raw: dict[str, Any], supports: list[str], blocks: list[str]) -> None:
+    def __init__(self, raw: dict[str, Any], links: Links | None = None) -> None:
         self.id = None if raw["id"] is None else check_id(raw["id"], what="card.id")
         self.type: str = raw["type"]
         self.title = check_title(raw["title"], what="card.title")
@@ -49,10 +53,13 @@ class Card:
         self.status = check_label(raw["status"], what="card.status") or OPEN
         self.tags = graph_tags(raw["tags"], what="card.tags")
         self.meta: dict[str, Any] = raw["meta"]
-        self.supports = sorted({check_id(one, what="supports") for one in supports})
-        self.blocks = sorted({check_id(one, what="blocks") for one in blocks})
+        self.meta_keys: list[str] = raw.get("meta_keys", [])
+        """The keys of the input that are no fields of a card and went to `meta`."""
+        self.links = check_links(raw.get("links", {}), links or {}, card_id=self.id)
         if self.title is None and self.text is None:
             raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
+        for name in ("title", "text"):
+            _refuse_placeholder(getattr(self, name), f"card.{name}")
 
     def content(self) -> dict[str, Any]:
         """Return the fields that decide if a repeated card is the same one."""
@@ -64,8 +71,7 @@ class Card:
             "status": self.status,
             "tags": self.tags,
             "meta": self.meta,
-            "supports": self.supports,
-            "blocks": self.blocks,
+            **self.links,
         }
 
     def node(self) -> Version:
@@ -75,9 +81,8 @@ class Card:
         return node(str(self.id), self.type, title=self.title, text=self.text, status=self.status, tags=tags, meta=meta)
 
     def edges(self) -> list[Version]:
-        """Return the edges to the cards that this card supports and blocks."""
-        ends = [("supports", one) for one in self.supports] + [("blocks", one) for one in self.blocks]
-        return [edge(str(self.id), rel, to) for rel, to in ends]
+        """Return the edges to the cards that this card names."""
+        return [edge(str(self.id), rel, to) for rel, ends in self.links.items() for to in ends]
 
 
 class CardDocuments:
@@ -130,7 +135,7 @@ def find_card_documents(
 
 def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str = "card") -> dict[str, Any]:
     """Parse an object, JSON, `key: value` lines or plain text into a card's fields; `type` overrides its type."""
-    raw = dict(given) if isinstance(given, dict) else _parse_text(given, what)
+    raw: dict[str, Any] = dict(given) if isinstance(given, dict) else _parse_text(given, what)
     if "card_id" in raw:
         if raw.get("id") not in (None, raw["card_id"]):
             raise invalid_request(f"`{what}.id` and `{what}.card_id` differ; give one of them", path=f"{what}.card_id")
@@ -138,7 +143,9 @@ def parse_card(given: Any, *, workspace: str, type: str | None = None, what: str
     fields: dict[str, Any] = {name: _text_field(raw.pop(name, None), f"{what}.{name}") for name in _KEYS[2:6]}
     fields["id"] = _text_field(raw.pop("id", None), f"{what}.id")
     fields["tags"] = _tags(raw.pop("tags", None), f"{what}.tags")
+    fields["links"] = {rel: _link(raw.pop(rel), f"{what}.{rel}") for rel in LINKS if rel in raw}
     fields["meta"] = {**_meta(raw.pop("meta", None), f"{what}.meta"), **raw}
+    fields["meta_keys"] = list(raw)
     fields["type"] = check_type(type or fields["type"] or "note", what=f"{what}.type", workspace=workspace)
     return fields
 
@@ -170,36 +177,28 @@ def commit_card(tx: Transaction, documents: CardDocuments, card: Card) -> dict[s
     elif (known := _committed_content(tx, documents, card.id)) is not None:
         if known != _comparable(card.content()):
             raise _card_conflict(documents, card.id, in_graph=changes.live(card.id) is not None)
-        return _write_to_graph(documents, card, changes)
+        if changes.exists(card.id):
+            return _response(documents, card, inserted=False)
+        _add_to_batch(tx, documents, card, changes)
+        return {**_response(documents, card, inserted=False, applied=changes.applied), "last_seq": changes.write()}
     live = changes.live(card.id)
-    new_node = card.node()
-    if live is not None and live.state != new_node.state:
+    if live is not None and live.state != card.node().state:
         raise _card_conflict(documents, card.id, in_graph=True)
-    for version in [new_node, *card.edges()]:
+    entry = append(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
+    _add_to_batch(tx, documents, card, changes)
+    last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
+    return {**_response(documents, card, inserted=True, applied=changes.applied), "last_seq": last_seq}
+
+
+def _add_to_batch(tx: Transaction, documents: CardDocuments, card: Card, changes: GraphBatch) -> None:
+    """Add the node, its edges and the statuses that these set; raise `NOT_FOUND` if a linked card is missing."""
+    linked = find_linked(tx, documents.graph, changes, card.links)
+    for version in [card.node(), *card.edges()]:
         before = changes.live(version.key)
         if before is None or before.state != version.state:
             changes.upsert(version)
-    entry = append(tx, documents.trace, _trace_note(card), written_as="card", card_id=card.id)
-    last_seq = changes.write() if any(changes.applied.values()) else entry["seq"]
-    return {**_response(documents, card.id, inserted=True, applied=changes.applied), "last_seq": last_seq}
-
-
-def _write_to_graph(documents: CardDocuments, card: Card, changes: GraphBatch) -> dict[str, Any]:
-    """Write a card that the trace already has to the graph, if this graph never had it."""
-    if changes.exists(str(card.id)):
-        return _response(documents, str(card.id), inserted=False)
-    for version in [card.node(), *card.edges()]:
-        changes.upsert(version)
-    last_seq = changes.write()
-    return {**_response(documents, str(card.id), inserted=False, applied=changes.applied), "last_seq": last_seq}
-
-
-def check_links(values: str | list[str] | None, *, what: str) -> list[str]:
-    """Return the ids of linked cards; refuse too many."""
-    found = as_list(values)
-    if len(found) > LINKS_MAX:
-        raise invalid_request(f"`{what}` has {len(found)} entries; at most {LINKS_MAX} are allowed", path=what)
-    return found
+    for status, reason, other in implied_statuses(card, linked):
+        change_status(tx, documents.trace, changes, other, status, reason=reason, graph_doc=documents.graph.doc)
 
 
 def _parse_text(text: str, what: str) -> dict[str, Any]:
@@ -239,7 +238,16 @@ def _parse_lines(text: str) -> dict[str, Any]:
             fields[last] = found[2] or ""
         else:
             fields[last] = f"{fields[last]}\n{line}"
+    for rel in LINKS:
+        if rel in fields:
+            fields[rel] = [part.strip() for part in fields[rel].split(",") if part.strip()]
     return fields
+
+
+def _refuse_placeholder(value: str | None, what: str) -> None:
+    """Refuse a text that a proposed call left to be filled in."""
+    if value is not None and value.lower().startswith("(fill in:") and value.endswith(")"):
+        raise invalid_request(f"`{what}` is still {value[:200]!r}; write that before you send it", path=what)
 
 
 def _text_field(value: Any, what: str) -> str | None:
@@ -258,6 +266,15 @@ def _tags(value: Any, what: str) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(tag, str) for tag in value):
         raise invalid_request(f"`{what}` must be a list of strings", path=what)
     return value
+
+
+def _link(value: Any, what: str) -> list[str]:
+    values = [value] if isinstance(value, str) else value
+    if values is None:
+        return []
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        raise invalid_request(f"`{what}` must be the id of a card, or a list of ids", path=what)
+    return values
 
 
 def _meta(value: Any, what: str) -> dict[str, Any]:
@@ -308,16 +325,18 @@ def _generate_id(tx: Transaction, changes: GraphBatch) -> str:
 
 
 def _response(
-    documents: CardDocuments, card_id: str, *, inserted: bool, applied: dict[str, int] | None = None
+    documents: CardDocuments, card: Card, *, inserted: bool, applied: dict[str, int] | None = None
 ) -> dict[str, Any]:
     counts = applied or {}
+    more = {"meta_keys": card.meta_keys} if card.meta_keys else {}
     return {
         "branch": documents.graph.branch.name,
         "trace_doc": documents.trace.doc,
         "graph_doc": documents.graph.doc,
-        "card_id": card_id,
+        "card_id": str(card.id),
         "inserted": inserted,
         "graph_applied": {name: counts.get(name, 0) for name in ("nodes_upserted", "edges_upserted")},
+        **more,
     }
 
 
@@ -329,6 +348,7 @@ def _card_conflict(documents: CardDocuments, card_id: str, *, in_graph: bool) ->
     trace = {"workspace": documents.trace.workspace, "ref": documents.trace.branch.name, "doc": documents.trace.doc}
     return MossError(
         "CONFLICT",
-        f"there is already a card {card_id!r} with other content or edges; use another id, or set its status or links",
+        f"there is already a card {card_id!r} with other content or links; use another id, or change that card with "
+        "`branchmind_think_set_status` or `branchmind_think_link`",
         recovery=query if in_graph else next_call("branchmind_trace_hydrate", trace, "tells what the card said"),
     )

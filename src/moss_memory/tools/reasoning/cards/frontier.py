@@ -1,8 +1,7 @@
-"""The frontier: ranked open cards with reasons, pins, and the next call for a card."""
+"""The frontier: ranked open cards with reasons, and pins."""
 
 from __future__ import annotations
 
-from moss_memory.errors import next_call
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version, versions
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -18,18 +17,10 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
 
-    from .card_model import CardDocuments
-
 RANKED_TYPES = ("question", "hypothesis", "test")
 _LAST = 2**63 - 1
 _BATCH = 20
 _TITLE_CHARS = 80
-_NEXT_TOOL = {
-    "question": ("branchmind_think_add_hypothesis", "Hypothesis for", "answer the question with a hypothesis"),
-    "hypothesis": ("branchmind_think_add_test", "Test of", "say how the hypothesis could be shown wrong"),
-    "test": ("branchmind_think_add_evidence", "Result of", "run the test and write down what it showed"),
-}
-
 
 SETTLING_RELATIONS = ("supports", "settles", "answers", "resolves", "decides", "rejects")
 """The relations by which a decision settles a card."""
@@ -51,7 +42,7 @@ def find_settled(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str]) 
     rels = ", ".join(f"'{rel}'" for rel in SETTLING_RELATIONS)
     chosen = f"{tx.sql_in('v.to_id', 'ids')} and v.rel in ({rels}) and v.deleted = 0"
     links = [(str(link.from_id), str(link.to_id)) for link in versions(tx, view, doc, chosen, {"ids": wanted})]
-    cards = _cards(tx, view, doc, ids=sorted({source for source, _ in links}))
+    cards = find_cards(tx, view, doc, ids=sorted({source for source, _ in links}))
     decided = {card.key for card in cards if card.type == "decision" and card.status not in _INVALID_STATUSES}
     return {card for source, card in links if source in decided}
 
@@ -93,7 +84,9 @@ def find_blockers(tx: ReadTransaction, view: View, doc: str, ids: Iterable[str])
 def find_candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) -> list[dict[str, Any]]:
     """Return the best cards to continue with: pinned, then unblocked, then by type, then last changed."""
     pinned = find_pins(tx, view, doc)
-    first = [card for card in _cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES]
+    first = [
+        card for card in find_cards(tx, view, doc, ids=sorted(pinned)) if is_open(card) and card.type in RANKED_TYPES
+    ]
     done = find_settled(tx, view, doc, [card.key for card in first])
     first = [card for card in first if card.key not in done]
     blocked = find_blockers(tx, view, doc, [card.key for card in first])
@@ -102,25 +95,6 @@ def find_candidates(tx: ReadTransaction, view: View, doc: str, *, limit: int) ->
     if len(found) < limit:
         found += _find_unpinned(tx, view, doc, pinned, limit - len(found))
     return found[:limit]
-
-
-def next_call_for(documents: CardDocuments, found: list[dict[str, Any]], cards: int) -> dict[str, Any]:
-    """Return the best next call for the first card of the frontier."""
-    here = documents.arguments()
-    doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
-    trace = {} if documents.trace.doc == "trace" else {"trace_doc": documents.trace.doc}
-    write = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
-    if not found:
-        card = {"title": "What is to be found out" if cards else "What this is about and what done means"}
-        tool = "branchmind_think_add_question" if cards else "branchmind_think_add_frame"
-        return next_call(tool, {**write, "card": card}, "nothing is open" if cards else "there are no cards yet")
-    best = found[0]
-    if best["blocked_by"]:
-        ids = {**here, "ids": best["blocked_by"][:1]}
-        return next_call("branchmind_think_query", ids, f"{best['id']} is blocked by it; settle that first")
-    tool, beginning, reason = _NEXT_TOOL[best["type"]]
-    card = {"title": f"{beginning} {brief(best['title'] or best['id'], _TITLE_CHARS)}"}
-    return next_call(tool, {**write, "card": card, "supports": [best["id"]]}, reason)
 
 
 def _find_unpinned(tx: ReadTransaction, view: View, doc: str, pinned: set[str], limit: int) -> list[dict[str, Any]]:
@@ -167,7 +141,8 @@ def _candidate(card: Version, *, pinned: bool, blocked_by: list[str]) -> dict[st
     }
 
 
-def _cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list[Version]:
+def find_cards(tx: ReadTransaction, view: View, doc: str, *, ids: list[str]) -> list[Version]:
+    """Return the live cards with these ids, in no order."""
     if not ids:
         return []
     return list(versions(tx, view, doc, _live_cards(tx.sql_in("v.key", "ids")), {"ids": ids}))

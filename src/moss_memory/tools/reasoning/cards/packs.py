@@ -7,10 +7,9 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
-from moss_memory.tools.artifact.artifact_responses import ITEM
-from moss_memory.tools.capsule.capsule_responses import CAPSULE
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
 from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
@@ -25,9 +24,21 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 )
 from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, NEXT, STATS
 
-from .card_lists import CARDS, card_filter, count_cards
+from .card_lists import card_filter, count_cards
 from .card_model import CardDocuments, find_card_documents
-from .frontier import find_candidates, next_call_for
+from .frontier import find_candidates
+from .next_step import next_call_for
+from .pack_rows import (
+    PACKED_ARTIFACTS,
+    PACKED_CANDIDATES,
+    PACKED_CAPSULES,
+    PACKED_CARDS,
+    PACKED_LOG,
+    packed_candidates,
+    packed_cards,
+    packed_log,
+    without_nulls,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,8 +70,9 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
     answers={
         **CARD_REF,
         "stats": STATS,
-        "cards": CARDS,
-        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "cards": PACKED_CARDS,
+        "candidates": PACKED_CANDIDATES,
+        **OPEN_CONFLICTS,
         "next": NEXT,
     },
     example="moss think pack -w shop --max-chars 2000",
@@ -75,20 +87,24 @@ def branchmind_think_pack(
     limit_cards: PageLimit = 10,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show in one small answer the last cards, how many there are, what to go on with, and the next call."""
+    """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
-    cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
-    found = find_candidates(tx, view, documents.graph.doc, limit=CANDIDATES)
-    stats = count_cards(tx, view, documents.graph.doc)
-    next_call = next_call_for(documents, found, stats["cards"])
+    doc = documents.graph.doc
+    nodes = nodes_of(tx, view, doc, card_filter(), CursorPage(None, limit_cards))
+    found = find_candidates(tx, view, doc, limit=CANDIDATES)
+    stats = count_cards(tx, view, doc)
+    next_call = next_call_for(tx, view, documents, found, stats["by_type"])
+    conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
-        fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": parts["candidates"]}
-        return {**fields, "next": next_call, "truncated": False}
+        candidates = packed_candidates(parts["candidates"], parts["cards"])
+        fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": candidates}
+        return {**fields, **_conflicts(parts, conflicts), "next": next_call, "truncated": False}
 
-    rows = [*_label("candidates", found), *_label("cards", cards)]
+    rows = [*_label("conflicts", [conflicts]), *_label("candidates", found)]
+    rows += _label("cards", packed_cards(tx, view, doc, nodes))
     return budget.fit(rows, build, least=0)
 
 
@@ -116,7 +132,7 @@ def branchmind_think_watch(
     trace_limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show what is open and what happened last: the frontier and the end of the trace."""
+    """Follow the thinking of others: what is open, and the last trace entries."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
     steps = tail(tx, documents.trace, page)
@@ -139,12 +155,13 @@ def branchmind_think_watch(
     answers={
         "branch": text("branch"),
         "docs": object_of(_DOCS, "where they are"),
-        "notes": LAST_ENTRIES,
-        "trace": LAST_ENTRIES,
-        "cards": CARDS,
+        "notes": PACKED_LOG,
+        "trace": PACKED_LOG,
+        "cards": PACKED_CARDS,
         "stats": STATS,
-        "capsules": list_of(CAPSULE, "the latest capsule of the workspace", optional=True),
-        "artifacts": list_of(ITEM, "the last artifacts of the run", optional=True),
+        "capsules": PACKED_CAPSULES,
+        "artifacts": PACKED_ARTIFACTS,
+        **OPEN_CONFLICTS,
         "next": NEXT,
     },
     example="moss think context-pack --target TASK-001 -w shop",
@@ -165,7 +182,7 @@ def branchmind_context_pack(
     run_id: RunOfWork | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Resume work in one call: last notes, trace and cards of a target or branch, and the next call to make."""
+    """Resume work in one call: the last notes, trace and cards of a task or branch, and the next call."""
     if target is not None and notes_doc is not None:
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
@@ -173,13 +190,21 @@ def branchmind_context_pack(
     pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
     next_call = _next_call(tx, documents, target, pack)
     extra, truncated = _load_extras(tx, workspace, include or [], run_id)
+    conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
         extras = {name: parts[name] for name in extra}
-        return {**pack.to_dict(parts), **extras, "next": next_call, "truncated": truncated}
+        return {
+            **pack.to_dict(parts),
+            **extras,
+            **_conflicts(parts, conflicts),
+            "next": next_call,
+            "truncated": truncated,
+        }
 
-    rows = [*(row for name, found in extra.items() for row in _label(name, found)), *pack.rows()]
+    rows = [*_label("conflicts", [conflicts]), *(row for name, found in extra.items() for row in _label(name, found))]
+    rows += pack.rows()
     return budget.fit(rows, build, least=0)
 
 
@@ -200,12 +225,15 @@ class _Pack:
         self._pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
         self._logs = {
             "notes": tail(tx, notes, self._pages["notes"]),
-            "trace": tail(tx, documents.trace, self._pages["trace"]),
+            # The cards themselves are among the rows.
+            "trace": tail(tx, documents.trace, self._pages["trace"], query="entries_without_cards_before"),
         }
-        view = documents.graph.graph(tx)
-        self._cards = nodes_of(tx, view, documents.graph.doc, card_filter(), CursorPage(None, limit_cards))
-        self.candidates = find_candidates(tx, view, documents.graph.doc, limit=1)
-        self.stats = count_cards(tx, view, documents.graph.doc)
+        self.view = documents.graph.graph(tx)
+        doc = documents.graph.doc
+        nodes = nodes_of(tx, self.view, doc, card_filter(), CursorPage(None, limit_cards))
+        self._cards = packed_cards(tx, self.view, doc, nodes)
+        self.candidates = find_candidates(tx, self.view, doc, limit=1)
+        self.stats = count_cards(tx, self.view, doc)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return all rows, newest first."""
@@ -215,8 +243,8 @@ class _Pack:
     def to_dict(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
         """Return the response with the rows that fit the budget."""
         docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
-        logs = {name: page_fields(self._pages[name], rows, parts[name]) for name, rows in self._logs.items()}
         branch = self._place.graph.branch.name
+        logs = {name: packed_log(self._pages[name], rows, parts[name], branch) for name, rows in self._logs.items()}
         # If no row fits, leave out the counts by type to save space for the next call.
         stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
         return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
@@ -229,17 +257,22 @@ def _label(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     parts: dict[str, list[Any]] = {
-        name: [] for name in ("artifacts", "candidates", "capsules", "cards", "notes", "trace")
+        name: [] for name in ("artifacts", "candidates", "capsules", "cards", "conflicts", "notes", "trace")
     }
     for one in kept:
         parts[one["part"]].append(one["row"])
     return parts
 
 
+def _conflicts(parts: dict[str, list[Any]], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the open conflicts if their row fits, else their number."""
+    return parts["conflicts"][0] if parts["conflicts"] else only_counted(found)
+
+
 def _next_call(tx: ReadTransaction, documents: CardDocuments, target: str | None, pack: _Pack) -> dict[str, Any]:
     """Return the next call of the target, else of its cards."""
     if target is None or "task" in tx.config.disabled_types:
-        return next_call_for(documents, pack.candidates, pack.stats["cards"])
+        return next_call_for(tx, pack.view, documents, pack.candidates, pack.stats["by_type"])
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.model.task_status import TaskStatus
 
@@ -263,11 +296,12 @@ def _load_extras(
     capsule = latest.get("item")
     truncated = False
     if "capsules" in include:
-        found["capsules"] = [] if capsule is None else [capsule]
+        found["capsules"] = [] if capsule is None else [without_nulls(capsule)]
     if "artifacts" in include:
         run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
         if run:
             page = artifact_list.body(tx, run_id=run, workspace=workspace, limit=ARTIFACTS_MAX)
-            found["artifacts"], truncated = page["items"], page["pagination"]["has_more"]
+            found["artifacts"] = [without_nulls(item) for item in page["items"]]
+            truncated = page["pagination"]["has_more"]
     return found, truncated

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.decode import check_value
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import choice, flag, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
@@ -19,11 +20,13 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     PageLimit,
     RequiredWorkspace,
     check_name,
+    meta_json,
 )
 from moss_memory.tools.reasoning.reasoning_responses import CONFLICT, PAGINATION, WHOLE_CONFLICT
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .node_versions import Version, render_key, write
+from .graph_batch import NODE_FIELDS, node_from_fields
+from .node_versions import Version, edge, render_key, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,17 +37,22 @@ if TYPE_CHECKING:
 
     ConflictId = str
     ConflictStatus = Literal["open", "resolved"]
-    Resolution = Literal["use_from", "use_into"]
+    Resolution = Literal["use_from", "use_into", "use_content"]
+    ResolvedContent = dict[str, Any]
 else:
     ConflictId = {"type": "string", "description": "from a merge, or the list of conflicts"}
     ConflictStatus = {"type": "string", "enum": ["open", "resolved"], "description": "all by default"}
     Resolution = {
         "type": "string",
-        "enum": ["use_from", "use_into"],
-        "description": "write the merged branch's state, or keep what is there",
+        "enum": ["use_from", "use_into", "use_content"],
+        "description": "take the merged branch's state, keep the destination's, or write `content`",
+    }
+    ResolvedContent = {
+        "type": "object",
+        "description": "for use_content: the node's fields (type, title, text, status, tags, meta), or the edge's meta",
     }
 
-_SIDES = ("base", "theirs", "ours")
+_SIDES = ("base", "from", "into")
 
 
 @operation(
@@ -104,11 +112,11 @@ def branchmind_graph_conflict_show(
     conflict_id: ConflictId,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show a conflict: what both started from (`base`), the merged branch's state (`theirs`), the destination's."""
+    """Show one conflict: its `base` and the states of both sides, `from` and `into`."""
     conflict = _find_conflict(tx, workspace, conflict_id)
     frame = conflict.to_dict()
     # `base` comes last, so that the budget drops it first.
-    sides = {"theirs": conflict.theirs_json, "ours": conflict.ours_json, "base": conflict.base_json}
+    sides = {"from": conflict.theirs_json, "into": conflict.ours_json, "base": conflict.base_json}
     states = [{"part": name, "state": _decode_state(state)} for name, state in sides.items()]
 
     def build(kept: list[Any]) -> dict[str, Any]:
@@ -121,40 +129,69 @@ def branchmind_graph_conflict_show(
 
 @operation(
     mutates=True,
+    scan_secrets=True,
     idempotent=True,
     answers={
         "conflict_id": text("its id"),
         "status": choice(("resolved",), "that it is settled"),
-        "applied": flag("whether the destination changed"),
+        "applied": flag("whether this call changed the branch that receives", shown="never"),
+        "outcome": text("what that branch holds now"),
     },
     example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
 )
 def branchmind_graph_conflict_resolve(
-    tx: Transaction, *, workspace: RequiredWorkspace, conflict_id: ConflictId, resolution: Resolution
+    tx: Transaction,
+    *,
+    workspace: RequiredWorkspace,
+    conflict_id: ConflictId,
+    resolution: Resolution,
+    content: ResolvedContent | None = None,
 ) -> dict[str, Any]:
-    """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
+    """Settle one conflict; `applied: false` means that the destination stays as it is."""
+    if (content is None) == (resolution == "use_content"):
+        problem = "needs `content`" if content is None else "takes no `content`; leave it out or send `use_content`"
+        raise invalid_request(f"`resolution: {json.dumps(resolution)}` {problem}", path="content")
     conflict = _find_conflict(tx, workspace, conflict_id)
-    settled = conflict.resolution
+    chosen = Version(json.loads(conflict.theirs_json))
+    if content is not None:
+        chosen = _version_of(conflict, content)
+    # The state of the content tells a repeated resolution from another one.
+    wanted = resolution if content is None else f"{resolution}:{chosen.state}"
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=conflict_id)
-    if settled is not None and settled != resolution:
+    if conflict.resolved_with not in (None, wanted):
         raise MossError(
             "CONFLICT",
-            f"{conflict_id} was already resolved with {settled}; change the graph itself, or merge again",
+            f"{conflict_id} was already resolved with {conflict.resolution}; change the graph itself, or merge again",
             recovery=next_call(
                 "branchmind_graph_conflict_show",
                 {"workspace": workspace, "conflict_id": conflict_id},
                 "shows how it was resolved",
             ),
         )
-    applied = settled is None and resolution == "use_from"
+    is_new = conflict.resolved_with is None
+    applied = is_new and resolution != "use_into"
     if applied:
         into = branch_by_id(tx, conflict.into_id)
-        write(tx, DocumentRef(workspace, into, conflict.doc), [Version(json.loads(conflict.theirs_json))])
-    if settled is None:
+        write(tx, DocumentRef(workspace, into, conflict.doc), [chosen])
+    if is_new:
         tx.run(sql["reconcile"], dict(zip(Conflict.columns, conflict, strict=True)))
-        done = {"conflict_id": conflict_id, "resolution": resolution, "now_ms": tx.now_ms}
-        tx.run(sql["resolve_conflict"], done)
-    return {"conflict_id": conflict_id, "status": "resolved", "applied": applied}
+        tx.run(sql["resolve_conflict"], {"conflict_id": conflict_id, "resolution": wanted, "now_ms": tx.now_ms})
+    holds = {"use_from": f"the state of {conflict.from_branch}", "use_into": "its own state"}
+    outcome = f"{conflict.into_branch} has {holds.get(resolution, 'the given content')}"
+    return {"conflict_id": conflict_id, "status": "resolved", "applied": applied, "outcome": outcome}
+
+
+def _version_of(conflict: Conflict, content: dict[str, Any]) -> Version:
+    """Return the version that the content of a resolution describes; a node without a type keeps its own."""
+    key = render_key(conflict.key)
+    if isinstance(key, dict):
+        # `{"meta": {...}}` means the same as the meta itself, as a node's fields include it by that name.
+        meta = content["meta"] if list(content) == ["meta"] and isinstance(content["meta"], dict) else content
+        return edge(key["from"], key["rel"], key["to"], meta=meta_json(meta))
+    given = {name: value for name, value in content.items() if value is not None}
+    fields = check_value(given, {"type": "object", "properties": NODE_FIELDS, "additionalProperties": False}, "content")
+    sides = [Version(json.loads(packed)) for packed in (conflict.ours_json, conflict.theirs_json) if packed]
+    return node_from_fields({"id": key, "type": sides[0].type, **fields}, "content")
 
 
 class Conflict(NamedRow):
@@ -166,7 +203,7 @@ class Conflict(NamedRow):
     from_branch: str
     into_branch: str
     doc: str
-    resolution: str | None
+    resolved_with: str | None
     base_json: str | None
     theirs_json: str
     ours_json: str | None
@@ -176,14 +213,19 @@ class Conflict(NamedRow):
     into_id: int
     from_seq: int
 
+    @property
+    def resolution(self) -> str | None:
+        """How the conflict was resolved; None while it is open."""
+        return self.resolved_with and self.resolved_with.partition(":")[0]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the conflict as fields of a response, without its states."""
         return {
             "conflict_id": self.conflict_id,
             "kind": _kind(self.key),
             "key": render_key(self.key),
-            "from": self.from_branch,
-            "into": self.into_branch,
+            "from_branch": self.from_branch,
+            "into_branch": self.into_branch,
             "doc": self.doc,
             "status": "open" if self.resolution is None else "resolved",
             **({} if self.resolution is None else {"resolution": self.resolution}),

@@ -21,8 +21,14 @@ ID_MAX_CHARS = 256
 RESERVED = ("task:", "step:")
 TAGS_MAX = 50
 TAG_MAX_CHARS = 100
+NODE_FIELDS: dict[str, dict[str, Any]] = {
+    **{name: {"type": "string"} for name in ("type", "title", "text", "status")},
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "meta": {"type": "object"},
+}
+"""The schemas of the fields of a node besides its id."""
 _FIELDS = {
-    "node_upsert": {"id", "type", "title", "text", "status", "tags", "meta"},
+    "node_upsert": {"id", *NODE_FIELDS},
     "node_delete": {"id"},
     "edge_upsert": {"from", "rel", "to", "meta"},
     "edge_delete": {"from", "rel", "to"},
@@ -55,7 +61,7 @@ class GraphBatch:
             at = f"ops[{index}]"
             _check_fields(op, at)
             if op["op"] == "node_upsert":
-                self.upsert(_node(op, at))
+                self.upsert(node_from_fields(op, at))
             elif op["op"] == "edge_upsert":
                 self.upsert(edge(*_edge_ends(op, at), meta=meta_json(op.get("meta"))))
             elif op["op"] == "node_delete":
@@ -161,7 +167,8 @@ def _check_fields(op: dict[str, Any], at: str) -> None:
             raise invalid_request(f"`{at}.{name}` is required by {kind}; add it", path=f"{at}.{name}")
 
 
-def _node(op: dict[str, Any], at: str) -> Version:
+def node_from_fields(op: dict[str, Any], at: str) -> Version:
+    """Return the node that the fields of a caller describe; `at` is their path."""
     return node(
         check_id(op["id"], what=f"{at}.id"),
         check_id(op["type"], what=f"{at}.type", most=LABEL_MAX_CHARS, reserved=False),

@@ -33,7 +33,7 @@ from moss_memory.tools.reasoning.reasoning_responses import (
     PAGINATION,
 )
 
-from .graph_batch import GraphBatch, graph_tags
+from .graph_batch import NODE_FIELDS, GraphBatch, graph_tags
 from .node_versions import (
     Version,
     columns,
@@ -69,12 +69,7 @@ else:
             "properties": {
                 "op": OpName,
                 "id": {"type": "string"},
-                "type": {"type": "string"},
-                "title": {"type": "string"},
-                "text": {"type": "string"},
-                "status": {"type": "string"},
-                "tags": {"type": "array", "items": {"type": "string"}},
-                "meta": {"type": "object"},
+                **NODE_FIELDS,
                 "from": {"type": "string"},
                 "rel": {"type": "string"},
                 "to": {"type": "string"},
@@ -156,7 +151,7 @@ def branchmind_graph_query(
     include_deleted: IncludeDeletedNodes = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Find nodes of a branch's graph, last changed first, with the edges between them; filters combine with and."""
+    """Find nodes of any type with the edges between them, last changed first; filters combine with and."""
     page = CursorPage(cursor, limit)
     filters = NodeFilters(
         ids=ids, types=types, status=status, tags_any=tags_any, tags_all=tags_all, text=text, deleted=include_deleted

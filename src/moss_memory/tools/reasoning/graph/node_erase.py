@@ -173,7 +173,8 @@ class Nodes:
         key = {"branches": self.branches, "key": id, "state": _state_of(id, title, content, meta)}
         statement = sql["states_of_node"].filled(branches=self._tx.sql_in("branch_id", "branches"))
         same = [found for (found,) in self._tx.stream(statement, key)]
-        partner = GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}"
+        own = json.loads(meta or "{}").get("graph_doc")
+        partner = own or (GRAPH if doc == TRACE else doc.removesuffix(f"-{TRACE}") + f"-{GRAPH}")
         return self._doc == partner if partner in same or not same else same == [self._doc]
 
     def _find_subgoals(self) -> list[tuple[str, str, str]]:

@@ -93,7 +93,7 @@ def branchmind_commit(
     docs: OneOrMore = NOTES,
     meta: Meta | None = None,
 ) -> dict[str, Any]:
-    """Append a note with a message to one or more documents (`docs`) of the checkout, all or none."""
+    """Write a plain text (`artifact`) with a message as a commit, to be tagged or reset to, in one or more `docs`."""
     if not message.strip():
         raise invalid_request("`message` is blank; say in a line what this commit is", path="message")
     check_title(message, what="message")
@@ -135,7 +135,7 @@ def branchmind_log(
     limit: PageLimit = 20,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the notes of a document as commits, newest first."""
+    """List notes as commits with message and seq, newest first."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=None, branch=ref, doc=doc, kind=NOTES)
     notes = tail(tx, document, page, query="notes_before")

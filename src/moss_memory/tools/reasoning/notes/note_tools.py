@@ -90,7 +90,7 @@ def branchmind_notes_commit(
     format: Format | None = None,
     meta: Meta | None = None,
 ) -> dict[str, Any]:
-    """Append a note to the notes of a target, or to a document of a branch (default: the notes of the checkout)."""
+    """Write a note, the usual way: to the notes of a plan, task or branch (default: of the checkout)."""
     note = check_note(content, title=title, format=format, meta=meta)
     document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=NOTES, writer=tx)
     document.set_event_subject(tx)
@@ -116,7 +116,7 @@ def branchmind_show(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Read the last entries of a document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
+    """Page through one document (`doc`, or of `doc_kind`), oldest first; `next_cursor` goes further back."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=doc_kind)
     rows = tail(tx, document, page)
@@ -143,7 +143,7 @@ def branchmind_export(
     trace_limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show a plan or task at a glance: what it is, where its reasoning lives, its last notes and trace entries."""
+    """Read the last notes and trace entries of one plan or task, without cards; it makes no file."""
     reference = find_reference(tx, workspace, target)
     summary = summary_of(tx, workspace, reference.task)
     notes = find_document(tx, workspace, target=target, branch=None, doc=None, kind=NOTES)

@@ -9,7 +9,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
 from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, find_document
-from moss_memory.tools.reasoning.cards.card_model import check_links
+from moss_memory.tools.reasoning.cards.card_links import limit_links
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
@@ -47,7 +47,11 @@ if TYPE_CHECKING:
 else:
     StepTitle = {"type": "string", "description": "what was done, in a line"}
     StepMessage = {"type": "string", "description": "what came of it"}
-    StepMode = {"type": "string", "description": "e.g. explore, verify"}
+    StepMode = {
+        "type": "string",
+        "examples": ["explore", "test", "verify", "decide"],
+        "description": "explore, test, verify, decide, or your own word",
+    }
     Thought = {"type": "string", "description": "the thought itself"}
     Number = {"type": "integer", "minimum": 1}
     Needed = {"type": "boolean", "description": "whether another one follows"}
@@ -94,13 +98,13 @@ def branchmind_trace_step(
     ref: Branch | None = None,
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
-    """Append a step to a trace: what was done and what came of it."""
+    """Log a step of work in the trace: what was done and what came of it."""
     if not step.strip():
         raise invalid_request("`step` is blank; say in a line what was done", path="step")
     fields = {
         "mode": check_label(mode, what="mode"),
-        "supports": check_links(supports, what="supports"),
-        "blocks": check_links(blocks, what="blocks"),
+        "supports": limit_links(supports, what="supports"),
+        "blocks": limit_links(blocks, what="blocks"),
     }
     stored_meta = {**(meta or {}), **{name: value for name, value in fields.items() if value}}
     what = "step" if message is None or not message.strip() else "message"
@@ -133,7 +137,7 @@ def branchmind_trace_sequential_step(
     ref: Branch | None = None,
     doc: TraceDoc | None = None,
 ) -> dict[str, Any]:
-    """Append a numbered thought to a trace; it may revise an earlier one or branch off it."""
+    """Log one of a series of numbered thoughts in the trace; it may revise an earlier one or branch off it."""
     fields = {
         "thought_number": thought_number,
         "total_thoughts": max(total_thoughts, thought_number),
@@ -167,7 +171,7 @@ def branchmind_trace_hydrate(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Read the last entries of a trace, oldest first; `next_cursor` leads to older ones."""
+    """Read only the trace: its last entries, oldest first; `next_cursor` leads to older ones."""
     page = CursorPage(cursor, limit)
     document = find_document(tx, workspace, target=target, branch=ref, doc=doc, kind=TRACE)
     rows = tail(tx, document, page)

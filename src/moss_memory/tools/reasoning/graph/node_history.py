@@ -1,0 +1,124 @@
+"""The tool that reads the older versions of a node."""
+
+from __future__ import annotations
+
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, moment_ms, text, texts
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
+from moss_memory.tools.reasoning.cards.card_links import unknown_card
+from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
+from moss_memory.tools.reasoning.reasoning_arguments import (
+    REF,
+    Branch,
+    Cursor,
+    CursorPage,
+    Doc,
+    PageLimit,
+    RequiredWorkspace,
+    Target,
+)
+from moss_memory.tools.reasoning.reasoning_responses import PAGINATION
+from moss_memory.tools.reasoning.reasoning_sql import sql
+
+from .node_versions import Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.budget import Budget
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.tools.reasoning.branches.visible_ranges import View
+
+    NodeId = str
+else:
+    NodeId = {"type": "string", "description": "id of a card or node"}
+
+_SHOWN = ("status", "title", "text")
+_COMPARED = ("type", *_SHOWN, "tags", "meta", "deleted")
+
+_NODE_VERSION = Shape(
+    "NodeVersion",
+    {
+        "seq": integer("number of the version"),
+        "ts_ms": moment_ms("when it was written", label="written"),
+        "status": text("its status", optional=True),
+        "title": text("its title", optional=True),
+        "text": text("its text", optional=True),
+        "deleted": flag("whether this version deletes it"),
+        "changed": texts("fields that differ from the version before; of the first version all that it has"),
+    },
+    table=(
+        Column("seq"),
+        Column("ts_ms", "written", goes=6),
+        Column("status", least=6, goes=3),
+        Column("title", least=16),
+        Column("changed", least=8),
+        Column("deleted", unless=False),
+    ),
+)
+
+
+@operation(
+    idempotent=True,
+    aliases=REF,
+    has_budget=True,
+    answers={
+        "id": text("the node's id"),
+        "versions": list_of(_NODE_VERSION, "its versions, newest first", shown="answer"),
+        **PAGINATION,
+    },
+    example="moss graph history CARD-2 --workspace shop",
+)
+def branchmind_graph_history(
+    tx: ReadTransaction,
+    *,
+    workspace: RequiredWorkspace,
+    id: NodeId,
+    target: Target | None = None,
+    branch: Branch | None = None,
+    doc: Doc | None = None,
+    cursor: Cursor | None = None,
+    limit: PageLimit = 20,
+    budget: Budget,
+) -> dict[str, Any]:
+    """Show the older versions of one card or node, newest first, as the branch sees it."""
+    page = CursorPage(cursor, limit)
+    document = find_document(tx, workspace, target=target, branch=branch, doc=doc, kind=GRAPH)
+    found = _versions(tx, document.graph(tx), document.doc, id, page)
+    if not found and cursor is None:
+        raise unknown_card(tx, document, id, kind="node")
+    older = [*found[1:], None]
+    shown = [_render(version, before) for version, before in zip(found, older, strict=False)]
+    rows = Rows(shown[: page.limit], more=len(found) > page.limit)
+
+    def build(kept: list[Any]) -> dict[str, Any]:
+        pagination = page.answer(len(kept), next_cursor(rows, kept))
+        return {"id": id, "versions": kept, "pagination": pagination, "truncated": False}
+
+    return budget.fit(rows, build)
+
+
+def _versions(tx: ReadTransaction, view: View, doc: str, id: str, page: CursorPage) -> list[Version]:
+    """Return the versions of a node that the view shows, newest first, at most one more than the page holds."""
+    found: list[Version] = []
+    for branch_id, upto in view.sources():
+        left = page.limit + 1 - len(found)
+        top = min(upto, page.before() - 1)
+        if left:
+            key = {"branch_id": branch_id, "doc": doc, "key": id, "upto": top, "limit": left}
+            found.extend(map(Version, tx.rows(sql["node_versions"], key)))
+    return found
+
+
+def _render(version: Version, before: Version | None) -> dict[str, Any]:
+    old = {} if before is None else before.to_dict()
+    new = version.to_dict()
+    changed = [name for name in _COMPARED if _value(new, name) != _value(old, name)]
+    texts = {} if version.deleted else {name: new[name] for name in _SHOWN if name in new}
+    return {"seq": version.seq, "ts_ms": version.ts_ms, **texts, "deleted": bool(version.deleted), "changed": changed}
+
+
+def _value(node: dict[str, Any], name: str) -> Any:
+    """Return a field of a node; None if it is absent, empty or false."""
+    return node.get(name) or None

@@ -1,0 +1,48 @@
+"""The open conflicts of a workspace, as packs, the radar and the hand-over show them."""
+
+from __future__ import annotations
+
+from moss_memory.registry.responses import Shape, integer, object_of, text
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.tools.reasoning.reasoning_responses import CONFLICT
+from moss_memory.tools.reasoning.reasoning_sql import sql
+
+from .node_versions import render_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+_FIRST = Shape("FirstConflict", {"conflict_id": text("what to resolve"), "key": CONFLICT.fields["key"]})
+OPEN_CONFLICTS = {
+    "conflicts": object_of(
+        Shape(
+            "OpenConflicts",
+            {
+                "open": integer("how many merge conflicts are open"),
+                "first": object_of(_FIRST, "the oldest of them; left out where the budget is tight", optional=True),
+            },
+        ),
+        "open merge conflicts of the workspace; absent if there are none",
+        optional=True,
+    )
+}
+"""The field of a response that shows open conflicts."""
+
+
+def open_conflicts(tx: ReadTransaction, workspace: str) -> dict[str, Any]:
+    """Return the number of open conflicts and the oldest one as a field of a response; empty if there are none."""
+    if "reasoning" in tx.config.disabled_types:
+        return {}
+    row = tx.row(sql["open_conflicts"], {"workspace": normalize_workspace(workspace)})
+    if row is None:
+        return {}
+    count, conflict_id, key = row
+    return {"conflicts": {"open": count, "first": {"conflict_id": conflict_id, "key": render_key(key)}}}
+
+
+def only_counted(conflicts: dict[str, Any]) -> dict[str, Any]:
+    """Return the field without the oldest conflict, for a tight budget."""
+    return {name: {"open": found["open"]} for name, found in conflicts.items()}

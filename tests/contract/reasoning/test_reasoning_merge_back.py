@@ -1,0 +1,259 @@
+"""What the documents promise of merging back in one call, of resolving by content, and of conflicts that are seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.reasoning.room import compact, edge, gone, node, state
+from moss_memory.errors import MossError
+from support.beside import Beside, dump
+
+if TYPE_CHECKING:
+    from contract.reasoning.room import Room
+
+NOTHING = {"merged": 0, "skipped": 0}
+
+
+def part(room: Room, base: str = "base", there: str | None = "there", here: str | None = "here") -> None:
+    """Makes branch b, and a node n that b and main change differently."""
+    room.apply(node("n", "question", title=base, status="open"))
+    room.branch("b")
+    for branch, said in (("b", there), ("main", here)):
+        room.apply(gone("n") if said is None else node("n", "question", title=said), branch=branch)
+
+
+def conflict_of(room: Room, **more: Any) -> str:
+    part(room, **more)
+    [found] = room("merge_back", from_="b")["conflicts"]
+    return str(found["conflict_id"])
+
+
+def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None:
+    room.note("before")
+    room.branch("b")
+    room.note("a note", branch="b")
+    room("trace_step", step="a step", ref="b")
+    room("think_add_question", card={"id": "q", "title": "Why?"}, branch="b")
+    room("think_add_decision", card={"id": "d", "title": "So", "answers": "q"}, branch="b")
+    answer = room("merge_back", from_="b")
+    assert answer == {
+        "from": "b", "into": "main", "notes": {"merged": 1, "skipped": 0}, "trace": {"merged": 4, "skipped": 0},
+        "graph": {"merged": 3, "skipped": 0, "conflicts_created": 0}, "conflicts": [],
+    }  # fmt: skip
+    assert room.texts() == ["before", "a note"]
+    assert [entry["content"] for entry in room.entries(doc="trace")] == [
+        "a step", "Why?", "So", "q: open → resolved: d answers it",
+    ]  # fmt: skip
+    assert {one: state(found) for one, found in room.nodes().items()} == {
+        one: state(found) for one, found in room.nodes("b").items()
+    }
+    assert set(room.edges()) == {("d", "answers", "q")}
+
+
+def test_merging_back_again_adds_nothing(room: Room) -> None:
+    part(room)
+    room.note("a note", branch="b")
+    room("think_card", card="a card", branch="b")
+    first = room("merge_back", from_="b", into="main")
+    before = dump(room.door.home)
+    again = room("merge_back", from_="b")
+    after = dump(room.door.home)
+    for table in ("doc_entries", "graph_versions", "graph_conflicts", "numbers"):
+        assert after[table] == before[table], table
+    assert again["notes"] == again["trace"] == {"merged": 0, "skipped": 1}
+    assert again["graph"] == {"merged": 0, "skipped": 1, "conflicts_created": 0}
+    assert again["conflicts"] == first["conflicts"]
+
+
+def test_a_dry_run_of_merging_back_tells_the_same_and_writes_nothing(room: Room) -> None:
+    part(room)
+    room.note("a note", branch="b")
+    room("trace_step", step="a step", ref="b")
+    room.apply(node("new"), branch="b")
+    before = dump(room.door.home)
+    told = room("merge_back", from_="b", dry_run=True)
+    assert dump(room.door.home) == before
+    assert told == room("merge_back", from_="b")
+    assert told["graph"] == {"merged": 1, "skipped": 0, "conflicts_created": 1}
+
+
+def test_every_document_that_the_branch_wrote_is_merged(room: Room) -> None:
+    room.door("tasks_create", workspace="Shop", kind="task", title="A")
+    room.branch("what-if", "task/TASK-001")
+    room("think_card", target="TASK-001", branch="what-if", card={"id": "q", "type": "question", "title": "Q"})
+    opened = room("think_subgoal_open", question_id="q", ref="what-if", graph_doc="TASK-001-graph")
+    room.note("a plan", branch="what-if", doc="plans")
+    answer = room("merge_back", from_="what-if")
+    assert (answer["into"], answer["notes"]["merged"], answer["graph"]["merged"]) == ("task/TASK-001", 1, 3)
+    assert answer["trace"]["merged"] == 2
+    assert "q" in room.nodes("task/TASK-001", doc="TASK-001-graph")
+    assert room.texts("task/TASK-001", "plans") == ["a plan"]
+    assert opened["subgoal_id"] in room.nodes("task/TASK-001", doc="TASK-001-graph")
+
+
+def test_what_both_changed_is_listed_with_its_three_states(room: Room) -> None:
+    room.apply(node("x"), node("y"), edge("x", "r", "y"))
+    part(room)
+    room.apply(edge("x", "r", "y", meta={"by": "b"}), branch="b")
+    room.apply(edge("x", "r", "y", meta={"by": "main"}))
+    room.apply(node("new", title="b"), branch="b")
+    room.apply(node("new", title="main"))
+    answer = room("merge_back", from_="b")
+    found = {compact(one["key"]): one for one in answer["conflicts"]}
+    assert len(found) == answer["graph"]["conflicts_created"] == 3
+    for one in found.values():
+        assert set(one) == {"conflict_id", "key", "base", "from", "into"}
+        shown = room.conflict(one["conflict_id"])
+        assert {side: shown[side] for side in ("base", "from", "into")} == {
+            side: one[side] for side in ("base", "from", "into")
+        }
+        assert (shown["from_branch"], shown["into_branch"]) == ("b", "main")
+        assert not {"theirs", "ours"} & set(shown)
+    assert [found['"n"'][side]["title"] for side in ("base", "from", "into")] == ["base", "there", "here"]
+    link = found['{"from":"x","rel":"r","to":"y"}']
+    assert (link["from"]["meta"], link["into"]["meta"]) == ({"by": "b"}, {"by": "main"})
+    assert found['"new"']["base"] is None
+
+
+def test_merging_back_goes_into_the_base_only(room: Room) -> None:
+    room.branch("b")
+    room.branch("c", "b")
+    room.note("x", branch="c")
+    error = room.refuses("INVALID_REQUEST", "merge_back", from_="c", into="main")
+    assert error.recovery is not None
+    assert error.recovery["arguments"] == {"workspace": "Shop", "from": "c", "into": "b"}
+    assert room.door(error.recovery["tool"], **error.recovery["arguments"])["notes"]["merged"] == 1
+    room.refuses("INVALID_REQUEST", "merge_back", from_="main")
+    room.refuses("INVALID_REQUEST", "merge_back", from_="main", into="b")
+    room.misses("merge_back", from_="typo")
+    room.misses("merge_back", from_="c", into="typo")
+
+
+def test_merging_back_is_one_transaction(timed: Room) -> None:
+    part(timed)
+    timed.note("a note", branch="b")
+    timed.apply(node("new"), branch="b")
+    with Beside(timed.door.home) as beside:
+        beside.trap("fail", "insert on graph_conflicts")
+    before = dump(timed.door.home)
+    with pytest.raises(MossError):
+        timed("merge_back", from_="b")
+    assert dump(timed.door.home) == before
+    with Beside(timed.door.home) as beside:
+        beside.free("fail")
+    assert timed("merge_back", from_="b")["notes"]["merged"] == 1
+
+
+def test_more_than_a_page_is_merged_back_in_one_call(timed: Room) -> None:
+    timed.branch("b")
+    timed.apply(*(node(f"n{number}") for number in range(1500)), branch="b")
+    for _ in range(3):
+        timed.note("x", branch="b")
+    assert timed("merge_back", from_="b")["graph"]["merged"] == 1500
+
+
+def test_a_conflict_is_resolved_with_content(room: Room) -> None:
+    conflict_id = conflict_of(room)
+    content = {"title": "both", "text": "there and here", "tags": ["B", "a"], "meta": {"m": 1}}
+    answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_content", content=content)
+    assert (answer["status"], answer["applied"]) == ("resolved", True)
+    said = {"id": "n", "type": "question", **content, "tags": ["a", "b"], "deleted": False}
+    assert state(room.nodes()["n"]) == said
+    shown = room.conflict(conflict_id)
+    assert (shown["status"], shown["resolution"]) == ("resolved", "use_content")
+    again = room("merge_back", from_="b")
+    assert (again["conflicts"], again["graph"]["merged"]) == ([], 0)
+    assert state(room.nodes()["n"]) == said
+
+
+def test_the_content_of_an_edge_is_its_meta(room: Room) -> None:
+    room.apply(node("x"), node("y"), edge("x", "r", "y"))
+    room.branch("b")
+    for number, content in enumerate(({"w": 3}, {"meta": {"w": 4}})):
+        room.apply(edge("x", "r", "y", meta={"by": f"b {number}"}), branch="b")
+        room.apply(edge("x", "r", "y", meta={"by": f"main {number}"}))
+        [found] = room("merge_back", from_="b")["conflicts"]
+        known = {"conflict_id": found["conflict_id"], "resolution": "use_content"}
+        room("graph_conflict_resolve", **known, content=content)
+        assert room.edges()["x", "r", "y"]["meta"] == {"w": 3 + number}
+
+
+def test_resolving_with_the_same_content_again_is_no_change_and_with_other_is_a_conflict(room: Room) -> None:
+    known = {"conflict_id": conflict_of(room), "resolution": "use_content"}
+    room("graph_conflict_resolve", **known, content={"title": "both", "status": "open"})
+    before = room.nodes()
+    again = room("graph_conflict_resolve", **known, content={"status": "open", "title": "both", "text": None})
+    assert (again["status"], again["applied"]) == ("resolved", False)
+    assert room.nodes() == before
+    for other in ({"content": {"title": "other"}}, {"resolution": "use_from"}, {"resolution": "use_into"}):
+        sent = {**known, **({"content": {"title": "both", "status": "open"}} if "content" in other else {}), **other}
+        room.refuses("CONFLICT", "graph_conflict_resolve", **sent)
+
+
+BAD_CONTENTS: list[Any] = [
+    "x", {"title": 5}, {"titel": "x"}, {"id": "m"}, {"tags": "a"}, {"meta": []}, {"type": ""}, {"status": "x" * 129},
+]  # fmt: skip
+BAD_RESOLUTIONS: list[dict[str, Any]] = [
+    {"resolution": "use_content"}, {"resolution": "use_from", "content": {"title": "x"}},
+    {"resolution": "use_into", "content": {}},
+    *[{"resolution": "use_content", "content": content} for content in BAD_CONTENTS],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong", BAD_RESOLUTIONS, ids=str)
+def test_content_that_is_none_is_refused(room: Room, wrong: dict[str, Any]) -> None:
+    room.refuses("INVALID_REQUEST", "graph_conflict_resolve", conflict_id=conflict_of(room), **wrong)
+
+
+def test_content_brings_back_what_one_side_deleted(room: Room) -> None:
+    known = {"conflict_id": conflict_of(room, here=None), "resolution": "use_content"}
+    room("graph_conflict_resolve", **known, content={"title": "kept"})
+    assert (room.nodes()["n"]["title"], room.nodes()["n"]["type"]) == ("kept", "question")
+
+
+def test_a_resolution_that_changes_nothing_does_not_read_as_a_failure(room: Room) -> None:
+    answer = room("graph_conflict_resolve", conflict_id=conflict_of(room), resolution="use_into")
+    assert (answer["status"], answer["applied"], answer["outcome"]) == ("resolved", False, "main has its own state")
+
+
+def test_open_conflicts_are_seen_wherever_work_is_resumed(room: Room) -> None:
+    room.door("tasks_create", workspace="Shop", kind="task", title="A", steps=[{"title": "s"}])
+    part(room)
+    room.apply(node("m", title="b"), branch="b")
+    room.apply(node("m", title="main"))
+    reads: list[tuple[str, dict[str, Any]]] = [
+        ("branchmind_status", {}), ("branchmind_context_pack", {}), ("branchmind_think_pack", {}),
+        ("branchmind_context_pack", {"target": "TASK-001"}), ("tasks_radar", {}), ("tasks_handoff", {}),
+    ]  # fmt: skip
+    for tool, asked in reads:
+        assert "conflicts" not in room.door(tool, workspace="Shop", **asked), tool
+    found = room("merge_back", from_="b")["conflicts"]
+    for tool, asked in reads:
+        shown = room.door(tool, workspace="Shop", **asked)["conflicts"]
+        assert shown == {"open": 2, "first": {name: found[0][name] for name in ("conflict_id", "key")}}, tool
+        small = room.door(tool, workspace="Shop", **asked, max_chars=500)
+        assert len(compact(small)) <= 500
+        assert "conflicts" not in room.door(tool, workspace="Other", **asked) if tool.endswith("status") else True
+    kept = room.door("tasks_handoff", workspace="Shop", as_capsule=True)["capsule"]["id"]
+    assert found[0]["conflict_id"] in room.door("capsule_fetch", id=kept)["capsule_text"]
+    for one in found:
+        room("graph_conflict_resolve", conflict_id=one["conflict_id"], resolution="use_into")
+    for tool, asked in reads:
+        assert "conflicts" not in room.door(tool, workspace="Shop", **asked), tool
+
+
+def test_an_open_conflict_with_the_longest_names_fits_the_least_budget(room: Room) -> None:
+    long = ["x" * 255 + end for end in "ab"]
+    room.door("tasks_create", workspace="Shop", kind="task", title="A")
+    room.apply(node(long[0]), node(long[1]), edge(long[0], "r" * 128, long[1]))
+    room.branch("b")
+    for branch in ("b", "main"):
+        room.apply(edge(long[0], "r" * 128, long[1], meta={"by": branch}), branch=branch)
+    room("merge_back", from_="b")
+    packs = ("branchmind_status", "branchmind_context_pack", "branchmind_think_pack")
+    for tool in (*packs, "tasks_radar", "tasks_handoff"):
+        for name, most in (("max_chars", 500), ("max_bytes", 500)):
+            assert len(compact(room.door(tool, workspace="Shop", **{name: most}))) <= most, tool
+        assert room.door(tool, workspace="Shop")["conflicts"]["first"]["key"]["from"] == long[0]
