@@ -13,7 +13,7 @@ from moss_memory.tools.capsule.capsule_responses import STORED
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
-from moss_memory.tools.task.model.task_status import TaskStatus
+from moss_memory.tools.task.model.task_status import TaskStatus, choose_open
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
@@ -184,14 +184,9 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
     focus = focus_of(tx, workspace)
     if focus is not None:
         return find_task(tx, workspace, focus), "focus"
-    for kind in ("task", "plan"):
-        key = {"workspace": normalize_workspace(workspace), "kind": kind}
-        found = [one for (one,) in tx.rows(sql["open_works"], key)]
-        if len(found) == 1:
-            return find_task(tx, workspace, found[0]), "only_open"
-        if found:
-            last: str | None = tx.value(sql["last_worked_on"], key)
-            return find_task(tx, workspace, last or found[0]), "last_worked_on"
+    found, chosen = choose_open(tx, workspace)
+    if found is not None:
+        return find_task(tx, workspace, found), chosen
     error = invalid_request("nothing is open in this workspace; create a task first", path="target")
     first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
     error.recovery = next_call("tasks_create", first, "creates the first task")

@@ -121,7 +121,7 @@ def tasks_create(
     parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
     update_graph(tx, workspace, task, [task_node(task), *parts])
     add_to_plan_graph(tx, workspace, task)
-    return {**mutation_response(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
+    return {**mutation_response(workspace, task, event), "steps": [step.address() for step in added]}
 
 
 @operation(
@@ -257,7 +257,7 @@ def tasks_delete(
     workspace, task = mutation.workspace, mutation.task
     for child in tasks_of_plan(tx, workspace, task):
         _delete_task(tx, workspace, child)
-    return {**mutation_response(task, _delete_task(tx, workspace, task)), "deleted": True}
+    return {**mutation_response(workspace, task, _delete_task(tx, workspace, task)), "deleted": True}
 
 
 @operation(
@@ -268,6 +268,7 @@ def tasks_delete(
         "workspace": text("project namespace, as it was given"),
         "previous": text("the focus before", nullable=True),
         "focus": text("the focus now", nullable=True),
+        "title": text("its title, where it was set", optional=True),
     },
     example="moss task focus TASK-001 -w shop",
 )
@@ -287,10 +288,12 @@ def tasks_focus(
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
         raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
-    focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
+    task = None if wanted == "clear" else find_task(tx, workspace, target or "")
+    focus = None if task is None else task.id
     tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus})
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
-    return {"workspace": workspace, "previous": previous, "focus": focus}
+    title = {} if task is None else {"title": task.title}
+    return {"workspace": workspace, "previous": previous, "focus": focus, **title}
 
 
 def _unexpected_revision(workspace: str, expected: int) -> MossError:
