@@ -49,8 +49,18 @@ _RADAR = object_of(
     "where it stands",
 )
 _HANDOFF = Shape(
-    "Handoff", {"done": texts("what is done"), "remaining": texts("what remains"), "risks": texts("what may go wrong")}
+    "Handoff",
+    {
+        "done": texts("what is done, and the evidence"),
+        "remaining": texts("what remains"),
+        "risks": texts("what may go wrong"),
+        "open": texts("open questions, hypotheses and tests", optional=True),
+        "decisions": texts("what was decided, newest first", optional=True),
+        "notes": texts("the last notes, newest first", optional=True),
+    },
 )
+_PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
+"""The lists of a hand-over; a small budget drops the last ones first."""
 
 
 @operation(
@@ -149,18 +159,20 @@ def tasks_handoff(
     budget: Budget,
 ) -> dict[str, Any]:
     """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    from .handoff import collect_handoff
+
     if as_capsule and "capsule" in tx.config.disabled_types:
         raise invalid_request(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
         )
     task, _ = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
-    handoff = task_status.handoff()
+    handoff = collect_handoff(task_status)
     capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
-    parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
+    parts = [{"list": name, "text": text} for name in _PART_ORDER for text in handoff.get(name, ())]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        lists: dict[str, list[str]] = {"done": [], "remaining": [], "risks": []}
+        lists: dict[str, list[str]] = {name: [] for name in handoff}
         for part in kept[2:]:
             lists[part["list"]].append(part["text"])
         tight = len(kept) == 1

@@ -136,12 +136,14 @@ class TaskStatus:
         reason = "it has no steps yet; say how it will be done, or close it with `tasks_complete` when it is done"
         return next_call("tasks_decompose", {**target, "steps": steps}, reason)
 
-    def handoff(self) -> dict[str, list[str]]:
-        """Return lines for completed work, remaining work and risks."""
+    def handoff(self, cards: list[str]) -> dict[str, list[str]]:
+        """Return lines for completed work, remaining work and risks, given the texts of evidence cards."""
         everything = steps_of(self.tx, self.task)
         evidence: dict[str | None, list[str]] = {}
         for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
             evidence.setdefault(step_id, []).append(" ".join(content.split()))
+        if cards:
+            evidence.setdefault(None, []).extend(cards)
         done: list[str] = []
         remaining: list[str] = []
         for step in everything:
