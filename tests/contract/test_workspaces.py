@@ -114,7 +114,7 @@ def test_a_workspace_in_which_nothing_is_left_is_not_recent(door: Door, clock: C
 def test_what_changed_long_ago_is_ordered_by_its_day(home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     from moss_memory.tools.everything import recent_workspaces
 
-    monkeypatch.setattr(recent_workspaces, "_CHANGES", 1)
+    monkeypatch.setattr(recent_workspaces, "CHANGES_READ", 1)
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         for workspace in ("z", "a", "m"):

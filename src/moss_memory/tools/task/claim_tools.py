@@ -93,7 +93,7 @@ def tasks_ready(
         "agent": text("who works on it, or gave it back"),
         "lease_until_ms": moment_ms("until when; null when it was given back", nullable=True),
     },
-    example="moss task claim --agent me -w shop --target TASK-001",
+    example="moss task claim TASK-001 --agent me -w shop",
 )
 def tasks_claim(
     tx: Transaction,
