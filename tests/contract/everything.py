@@ -68,9 +68,6 @@ def call_unlisted(call: Door) -> None:
     call("moss_workspace_rename", name="passing", new_name="passed")
     call("moss_workspace_delete", name="passed")
     call("moss_workspace_delete", name="passed", dry_run=False)
-    call("record_capabilities")
-    os.remove(os.path.join(call.home, "capabilities", "bad.json"))
-    call("record_capabilities")
 
 
 _OWN: dict[str, dict[str, Any]] = {
@@ -423,7 +420,14 @@ def _records(call: Door) -> None:
     call("retrieve_records", limit=1, offset=1)
     call("retrieve_entities", include_provenance=True)
     call("retrieve_entities", include_snapshots=False)
+    call("submit_payload", capability_id=UNIT, body={**body, "id": "FU-R", "dependencies": ["FU-1"]})
+    call("retrieve_entities", properties={"id": "FU-R"}, relations=True)
+    call("retrieve_entities", properties={"id": "FU-1"}, relations=True)
     call("list_timeline_events")
+    call("record_capabilities")
+    call("record_capabilities", max_chars=600)
+    os.remove(os.path.join(call.home, "capabilities", "bad.json"))
+    call("record_capabilities")
 
 
 def _search(call: Door) -> None:

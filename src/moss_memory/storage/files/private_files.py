@@ -58,7 +58,7 @@ def write_new_private(path: str, suffix: str, content: bytes) -> str:
     try:
         number = 1
         while True:
-            new = f"{path}{suffix}" if number == 1 else f"{path}-{number}{suffix}"
+            new = f"{path}{suffix}" if number == 1 else f"{path}~{number}{suffix}"
             try:
                 os.link(temporary, new)  # unlike a rename, it never replaces the file of another process
                 return new

@@ -23,7 +23,9 @@ _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
 _PROBLEMS_SHOWN = 10
 _SIMILARITY = 0.7
-_ERRORS_SHOWN = 50
+_ERRORS_SHOWN = 20
+_TOLD = 5
+"""The maximum number of violations in a message; the details have all."""
 PLACEHOLDER = "(fill in:"
 """The beginning of a text that stands for a missing value; a body with one is refused."""
 
@@ -111,8 +113,9 @@ class Capability:
 def combine(errors: list[MossError]) -> MossError:
     """Return several violations as one error; its details name all of them, and the first as before."""
     listed = [{"path": (error.details or {}).get("path", "body"), "message": error.message} for error in errors]
-    message = errors[0].message if len(errors) == 1 else "; ".join(error.message for error in errors[:_ERRORS_SHOWN])
-    return invalid_request(message, **{**(errors[0].details or {}), "errors": listed})
+    message = "; ".join(error.message for error in errors[:_TOLD])
+    more = f"; and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+    return invalid_request(message + more, **{**(errors[0].details or {}), "errors": listed})
 
 
 def _expected(field: dict[str, Any]) -> str:

@@ -11,6 +11,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label
 from moss_memory.rows.times import instant_us
 
 from .capabilities import combine, registry_of
+from .entity_ids import canonical
 from .record_queries import (
     ENTITY_COLUMNS,
     EVENT_COLUMNS,
@@ -99,6 +100,9 @@ else:
     EntityId = _text("id of an entity")
 
 
+RECOVERY_MAX_CHARS = 4000
+
+
 def as_read_error(error: MossError) -> MossError:
     """Return an error of a reading tool with the codes of this family."""
     return _translate(error, "DB_QUERY_FAILED")
@@ -158,23 +162,15 @@ def submit_payload(
     capability = registry_of(tx.config.home).find(capability_id)
     errors = [*capability.errors_in(body), *errors_in_provenance(provenance or {})]
     if errors:
-        given: dict[str, Any] = {
+        given = {
+            "capability_id": capability_id,
+            "body": capability.completed(body, errors),
             "provenance": provenance,
             "client_request_id": client_request_id,
             "workspace": workspace,
+            "allow_secrets": tx.config.allow_secrets or None,
         }
-        given |= {"allow_secrets": True} if tx.config.allow_secrets else {}
-        refused = combine(errors)
-        refused.recovery = next_call(
-            "submit_payload",
-            {
-                "capability_id": capability_id,
-                "body": capability.completed(body, errors),
-                **{name: value for name, value in given.items() if value is not None},
-            },
-            "the same call with all its fields; replace each (fill in: …)",
-        )
-        raise refused
+        raise _complete(combine(errors), {name: value for name, value in given.items() if value is not None})
     submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = normalize_label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
@@ -182,6 +178,18 @@ def submit_payload(
         tx.skip_event()
         return first_answer(again, submission.content_id, str(request))
     return submission.write(request)
+
+
+def _complete(error: MossError, given: dict[str, Any]) -> MossError:
+    """Return the error with the completed call as its recovery, or the capability's fields if that is too long."""
+    if len(canonical(given)) > RECOVERY_MAX_CHARS:
+        wanted = {"capability_id": given["capability_id"]}
+        error.recovery = next_call("record_capabilities", wanted, "shows the fields of this capability")
+    else:
+        error.recovery = next_call(
+            "submit_payload", given, "the same call with all its fields; replace each (fill in: …)"
+        )
+    return error
 
 
 def _is_semantic_search(arguments: Any) -> bool:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .field_mapping import Mapping
 
 
-_REPEATED = re.compile(r"-\d+\.json$")
+_REPEATED = re.compile(r"~\d+\.json$")
 """Matches a file of a further submission of the same entity: it counts even if its content is the same."""
 
 
