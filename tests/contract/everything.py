@@ -319,6 +319,7 @@ def _tasks(call: Door) -> None:
     steps = [{"title": "first", "success_criteria": ["it works"], "tests": ["pytest"], "blockers": ["keys"]}]
     call("tasks_create", **SHOP, kind="task", title="Task", parent="PLAN-001", priority="low", steps=steps)
     call("tasks_create", **SHOP, kind="task", title="Other")
+    call("tasks_radar", **SHOP, target="TASK-001")
     call("tasks_edit", **SHOP, target="TASK-001", depends_on=["TASK-002"])
     here = {**SHOP, "target": "TASK-001"}
     call("tasks_decompose", **here, steps=[{"title": "second"}])
@@ -351,6 +352,8 @@ def _tasks(call: Door) -> None:
             call("tasks_radar", **SHOP, target=target, **budget)
             call("tasks_handoff", **SHOP, target=target, **budget)
             call("branchmind_export", **SHOP, target=target, **budget)
+    for kind in ("question", "decision", "evidence"):
+        call(f"branchmind_think_add_{kind}", **here, card={"title": f"a {kind}"})
     call("tasks_handoff", **here, as_capsule=True)
     call("tasks_list", **SHOP)
     call("tasks_delta", **SHOP)

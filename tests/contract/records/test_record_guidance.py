@@ -1,4 +1,4 @@
-"""What the documents promise of records that say what they want: all faults, capabilities, relations, what holds now."""
+"""What the documents promise of records that say what they want: all faults, relations, what holds now."""
 
 from __future__ import annotations
 

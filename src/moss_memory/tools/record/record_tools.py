@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     CapabilityId = str
+    OneCapability = str
     Body = dict[str, Any]
     Provenance = dict[str, Any]
     ClientRequestId = str
@@ -65,6 +66,7 @@ else:
         "neotoma:store_X:v1; X is feature_unit, release, agent_decision, architectural_decision, agent_session, "
         "validation_result or codebase_entity"
     )
+    OneCapability = _text("only this one")
     Body = {
         "type": "object",
         "description": "fields of the capability, see `record_capabilities`; agent_decision: decision, rationale, "
@@ -83,8 +85,8 @@ else:
         "description": "where it comes from",
     }
     ClientRequestId = _text("repeats with it change nothing")
-    RecordType = _text("e.g. feature_unit")
-    Properties = {"type": "object", "description": "values that fields must have or contain"}
+    RecordType = _text("e.g. feature_unit, release, agent_decision")
+    Properties = {"type": "object", "description": 'fields must equal or contain, e.g. {"status": "planning"}'}
     SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
     RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
     IncludeTotal = _flag("also how many match")
@@ -158,7 +160,10 @@ def submit_payload(
     client_request_id: ClientRequestId | None = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> dict[str, Any]:
-    """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
+    """Record a fact with fields and provenance: feature unit, release, decision, session, validation, component.
+
+    Equal content is kept once, every source counts.
+    """
     capability = registry_of(tx.config.home).find(capability_id)
     errors = [*capability.errors_in(body), *errors_in_provenance(provenance or {})]
     if errors:
@@ -297,7 +302,7 @@ def list_timeline_events(
     offset: RecordOffset = 0,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+    """List dated events of records (created, updated, recorded, released …), newest first; bounds are inclusive."""
     conditions, values = where(workspace, (("event_type", event_type),), table="t.")
     for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
         if given is not None:
@@ -327,7 +332,7 @@ def list_timeline_events(
     example="moss record capabilities",
 )
 def record_capabilities(
-    tx: ReadTransaction, *, capability_id: CapabilityId | None = None, budget: Budget
+    tx: ReadTransaction, *, capability_id: OneCapability | None = None, budget: Budget
 ) -> dict[str, Any]:
     """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
     registry = registry_of(tx.config.home)

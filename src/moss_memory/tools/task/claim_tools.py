@@ -65,7 +65,7 @@ def tasks_ready(
     offset: Offset = 0,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
+    """List what can be started now and nobody works on, the more urgent and then the older first."""
     page = Page(limit, offset, maximum=READY_MAX)
     conditions, values = _conditions(tx, workspace, parent, tag)
     ready = sql["ready"] + conditions
@@ -106,7 +106,7 @@ def tasks_claim(
     lease_s: LeaseSeconds = LEASE_S,
     release: Release = False,
 ) -> dict[str, Any]:
-    """Take a task or a step, so that no other agent does; without `target` the first that is ready.
+    """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one.
 
     It is yours until the lease runs out; claiming again and `tasks_note` with `agent` renew it, `release` ends it.
     """

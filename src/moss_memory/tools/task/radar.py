@@ -84,9 +84,10 @@ def tasks_radar(
     target: TaskId | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show on one screen where a plan or task stands and the one next call to make.
+    """Say what to do now in planned work and the one next call; call it first, and after each step.
 
-    Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
+    Every detail: `tasks_show`. For whoever takes over: `tasks_handoff`. Without `target` the focus, else the only
+    open task or plan with steps, else the one last worked on; `chosen` says which.
     """
     task, chosen = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
@@ -121,7 +122,7 @@ def tasks_delta(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
+    """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(
@@ -158,7 +159,10 @@ def tasks_handoff(
     as_capsule: AsCapsule = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Sum up a plan or task (default as in `tasks_radar`) for whoever goes on: done, remaining, risks and next call."""
+    """Sum up planned work for another session: done, remaining, risks, open questions, decisions, notes, next call.
+
+    To go on yourself: `tasks_radar`. `target` defaults as there.
+    """
     from .handoff import collect_handoff
 
     if as_capsule and "capsule" in tx.config.disabled_types:

@@ -110,7 +110,10 @@ def tasks_define(
     blockers: Texts | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
+    """Change a step's title, criteria, tests or blockers (a whole task: `tasks_edit`). An empty list clears.
+
+    Changed criteria or tests must be confirmed again.
+    """
     given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
     changed = [name for name, value in (("title", title), *given.items()) if value is not None]
     if not changed:
@@ -147,7 +150,7 @@ def tasks_note(
     agent: NoteAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Write a progress note about a plan, task or step; it also stands in the notes of the target.
+    """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`.
 
     With `agent`, what that agent has claimed of the target stays claimed as long again.
     """
@@ -176,7 +179,7 @@ def tasks_verify(
     path: StepPath | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
+    """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
     if not any(checkpoints.values()):
         raise invalid_request(
             "`checkpoints` confirms nothing; check the step, then send `true` for at least one of them",
@@ -199,7 +202,7 @@ def tasks_done(
     checkpoints: Checkpoints | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Close a step whose criteria and tests are confirmed, before or in this call."""
+    """Close a step; confirm in `checkpoints` what it defines: `criteria`, `tests`. A whole task: `tasks_complete`."""
     mutation = Mutation(tx, workspace, target, expected_revision)
     _require_step(mutation, step_id or path, checkpoints)
     step = _find_open_step(mutation, step_id, path)

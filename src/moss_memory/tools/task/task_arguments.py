@@ -62,9 +62,9 @@ else:
             "docs": {"type": "boolean"},
         },
         "additionalProperties": False,
-        "description": "true confirms, false takes back",
+        "description": "true for what you checked; false takes back",
     }
-    Contract = {"type": "object", "description": "what a plan promises; plans only"}
+    Contract = {"type": "object", "description": "plans only; free, e.g. {goal, done_when, not_included}; {} clears"}
 
 TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200

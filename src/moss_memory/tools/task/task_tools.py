@@ -142,7 +142,7 @@ def tasks_list(
     offset: Offset = 0,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List plans and tasks, oldest first, by kind, status, plan and tag."""
+    """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
     page = Page(limit, offset, maximum=LIST_MAX)
     values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "limit": page.limit, "offset": page.offset}
     conditions = ["workspace_norm = :workspace"]
@@ -187,7 +187,7 @@ def tasks_edit(
     contract: Contract | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+    """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
     given = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
@@ -220,7 +220,10 @@ def tasks_complete(
     status: TaskStatus = "DONE",
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+    """Close a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE.
+
+    DONE needs every step done, and of a plan every task DONE.
+    """
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if status == "DONE":
