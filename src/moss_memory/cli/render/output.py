@@ -145,7 +145,9 @@ def print_error(error: MossError) -> None:
     """Write `[CODE] message` to stderr, and the proposed next command if there is one."""
     say(f"[{error.code}] {_one_line(error.message)}")
     for line in (error.details or {}).get("errors", ())[:ERRORS_SHOWN]:
-        say(f"  {_location(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+        if str(line.get("message")) not in error.message:
+            code = f"[{line['code']}] " if "code" in line else ""
+            say(f"  {_location(line)}: {code}{_one_line(str(line.get('message')))}")
     if error.recovery:
         from .recovery_line import recovery_line
 
@@ -159,7 +161,7 @@ def print_error(error: MossError) -> None:
 def _location(problem: dict[str, Any]) -> str:
     """Return the location of a problem: the file, if there are several, and the line."""
     line = f"line {problem['line']}" if "line" in problem else ""
-    return _one_line(f"{problem.get('file', '')} {line}".strip())
+    return _one_line(f"{problem.get('file', problem.get('path', ''))} {line}".strip())
 
 
 def _one_line(message: str) -> str:
