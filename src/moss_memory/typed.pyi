@@ -1792,7 +1792,7 @@ class Tools:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
     def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
-        """Close a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE."""
+        """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
@@ -1804,7 +1804,7 @@ class Tools:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
     def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
-        """Change a step's title, criteria, tests or blockers (a whole task: `tasks_edit`). An empty list clears."""
+        """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
 
     def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
         """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
@@ -1813,7 +1813,7 @@ class Tools:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
     def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
-        """Close a step; confirm in `checkpoints` what it defines: `criteria`, `tests`. A whole task: `tasks_complete`."""
+        """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
@@ -1825,16 +1825,16 @@ class Tools:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
-        """Say what to do now in planned work and the one next call; call it first, and after each step."""
+        """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
         """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
 
     def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up planned work for another session: done, remaining, risks, open questions, decisions, notes, next call."""
+        """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
 
     def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
-        """Show every detail of a plan, task or step: criteria, tests, blockers, notes, evidence, agents, tasks of a plan."""
+        """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
         """List what can be started now and nobody works on, the more urgent and then the older first."""
@@ -1843,10 +1843,10 @@ class Tools:
         """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""
 
     def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
-        """Record a fact with fields and provenance: feature unit, release, decision, session, validation, component."""
+        """Record a fact with its source: feature unit, release, decision, session, validation, component."""
 
     def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
-        """Find payloads as they were submitted, outdated ones too, by type, property, id, words and meaning."""
+        """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
 
     def retrieve_entities(self, *, entity_type: str | None = None, properties: Mapping[str, Any] | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, relations: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
         """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
@@ -2167,7 +2167,7 @@ class AsyncTools:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
     async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
-        """Close a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE."""
+        """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
@@ -2179,7 +2179,7 @@ class AsyncTools:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
     async def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
-        """Change a step's title, criteria, tests or blockers (a whole task: `tasks_edit`). An empty list clears."""
+        """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
 
     async def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
         """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
@@ -2188,7 +2188,7 @@ class AsyncTools:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
     async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
-        """Close a step; confirm in `checkpoints` what it defines: `criteria`, `tests`. A whole task: `tasks_complete`."""
+        """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
@@ -2200,16 +2200,16 @@ class AsyncTools:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     async def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
-        """Say what to do now in planned work and the one next call; call it first, and after each step."""
+        """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     async def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
         """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
 
     async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up planned work for another session: done, remaining, risks, open questions, decisions, notes, next call."""
+        """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
 
     async def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
-        """Show every detail of a plan, task or step: criteria, tests, blockers, notes, evidence, agents, tasks of a plan."""
+        """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     async def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
         """List what can be started now and nobody works on, the more urgent and then the older first."""
@@ -2218,10 +2218,10 @@ class AsyncTools:
         """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""
 
     async def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
-        """Record a fact with fields and provenance: feature unit, release, decision, session, validation, component."""
+        """Record a fact with its source: feature unit, release, decision, session, validation, component."""
 
     async def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
-        """Find payloads as they were submitted, outdated ones too, by type, property, id, words and meaning."""
+        """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
 
     async def retrieve_entities(self, *, entity_type: str | None = None, properties: Mapping[str, Any] | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, relations: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
         """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""

@@ -23,8 +23,8 @@ def screen_of(answer: dict[str, Any], width: int) -> str:
     target, radar, steps = answer["target"], answer["radar"], answer["steps"]
     about = [target["status"]] + [f"{target['priority']} priority"] * ("priority" in target)
     about += [f"part of {target['parent']}"] if "parent" in target else []
-    title = f"{HIT}{target['id']}  {line_of(target['title'])}{HIT_END} ({', '.join(about)})"
-    lines = _limit(wrap_text(title, columns, indent=2), 2)
+    title = _clip(f"{target['id']}  {line_of(target['title'])}", columns)
+    lines = [f"{HIT}{title}{HIT_END}", ", ".join(about)]
     lines += _part("now", [radar["now"].removeprefix(f"{target['id']} {target['title']}: ")], columns)
     lines += _part("why", [radar["why"]], columns)
     lines += _part("verify", radar["verify"], columns)
@@ -41,8 +41,12 @@ def _part(label: str, texts: list[str], columns: int) -> list[str]:
     if not texts:
         return []
     wrapped = [line for text in texts for line in wrap_text(line_of(text), columns - _LABEL_COLUMNS)]
-    first, *more = _limit([line.strip() for line in wrapped], _PART_LINES)
+    first, *more = _limit([_clip(line.strip(), columns - _LABEL_COLUMNS) for line in wrapped], _PART_LINES)
     return [f"{label:<{_LABEL_COLUMNS}}{first}", *(" " * _LABEL_COLUMNS + line for line in more)]
+
+
+def _clip(line: str, columns: int) -> str:
+    return line if len(line) <= columns else line[: columns - 1] + "…"
 
 
 def _limit(lines: list[str], most: int) -> list[str]:
@@ -61,5 +65,4 @@ def _steps(steps: list[dict[str, Any]], columns: int, room: int) -> list[str]:
 
 def _step(step: dict[str, Any], columns: int) -> str:
     tick = "[x]" if step["done"] else "[!]" if step["blocked"] else "[ ]"
-    line = f"{tick} {step['path']}  {line_of(step['title'])}"
-    return line if len(line) <= columns else line[: columns - 1] + "…"
+    return _clip(f"{tick} {step['path']}  {line_of(step['title'])}", columns)

@@ -92,7 +92,7 @@ def _entity_ids(registry: Registry, name: str) -> list[str]:
 def _rows_named(tx: ReadTransaction, registry: Registry, workspace: str, name: str) -> list[Row]:
     ids = tx.sql_in("entity_id", "ids")
     return list(
-        tx.rows(
+        tx.stream(
             f"select {ENTITY_COLUMNS} from entities where workspace_norm = :workspace and {ids} order by row_id",
             {"workspace": normalize_workspace(workspace), "ids": _entity_ids(registry, name)},
         )

@@ -194,7 +194,7 @@ def matching_entities(
             "row_id in (select r.entity_row from record_properties p join records r on r.row_id = p.row_id"
             f" where p.name = :name{number} and {tx.sql_in('p.value', f'forms{number}')})"
         )
-    rows = list(tx.rows(f"select {ENTITY_COLUMNS} from entities {_where(conditions)}", values))
+    rows = list(tx.stream(f"select {ENTITY_COLUMNS} from entities {_where(conditions)}", values))
     return [row[0] for row in rows if _has_properties(snapshot_of(tx, row, upto), wanted)]
 
 

@@ -63,14 +63,13 @@ else:
         return {"type": "boolean", "description": description}
 
     CapabilityId = _text(
-        "neotoma:store_X:v1; X is feature_unit, release, agent_decision, architectural_decision, agent_session, "
-        "validation_result or codebase_entity"
+        "neotoma:store_X:v1, X: feature_unit, release, agent_decision, architectural_decision, agent_session, "
+        "validation_result, codebase_entity"
     )
     OneCapability = _text("only this one")
     Body = {
         "type": "object",
-        "description": "fields of the capability, see `record_capabilities`; agent_decision: decision, rationale, "
-        "timestamp",
+        "description": "its fields, see `record_capabilities`; agent_decision: decision, rationale, timestamp",
     }
     Provenance = {
         "type": "object",
@@ -85,7 +84,7 @@ else:
         "description": "where it comes from",
     }
     ClientRequestId = _text("repeats with it change nothing")
-    RecordType = _text("e.g. feature_unit, release, agent_decision")
+    RecordType = _text("e.g. feature_unit")
     Properties = {"type": "object", "description": 'fields must equal or contain, e.g. {"status": "planning"}'}
     SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
     RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
@@ -160,10 +159,7 @@ def submit_payload(
     client_request_id: ClientRequestId | None = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> dict[str, Any]:
-    """Record a fact with fields and provenance: feature unit, release, decision, session, validation, component.
-
-    Equal content is kept once, every source counts.
-    """
+    """Record a fact with its source: feature unit, release, decision, session, validation, component."""
     capability = registry_of(tx.config.home).find(capability_id)
     errors = [*capability.errors_in(body), *errors_in_provenance(provenance or {})]
     if errors:
@@ -227,10 +223,7 @@ def retrieve_records(
     include_total_count: IncludeTotal = False,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """Find payloads as they were submitted, outdated ones too, by type, property, id, words and meaning.
-
-    Best match first, else newest first. What holds now: `retrieve_entities`.
-    """
+    """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
     filters = record_filters(tx, type, properties, ids, workspace)
     most = min(limit, LIMIT_MAX)
     terms = [search] if isinstance(search, str) else search

@@ -84,10 +84,9 @@ def tasks_radar(
     target: TaskId | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Say what to do now in planned work and the one next call; call it first, and after each step.
+    """Say what to do now in planned work and the one next call (all details: `tasks_show`).
 
-    Every detail: `tasks_show`. For whoever takes over: `tasks_handoff`. Without `target` the focus, else the only
-    open task or plan with steps, else the one last worked on; `chosen` says which.
+    Without `target` the focus, else the only open task or plan with steps, else the one last worked on.
     """
     task, chosen = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
@@ -159,10 +158,7 @@ def tasks_handoff(
     as_capsule: AsCapsule = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Sum up planned work for another session: done, remaining, risks, open questions, decisions, notes, next call.
-
-    To go on yourself: `tasks_radar`. `target` defaults as there.
-    """
+    """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
     from .handoff import collect_handoff
 
     if as_capsule and "capsule" in tx.config.disabled_types:

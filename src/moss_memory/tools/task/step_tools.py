@@ -110,10 +110,7 @@ def tasks_define(
     blockers: Texts | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change a step's title, criteria, tests or blockers (a whole task: `tasks_edit`). An empty list clears.
-
-    Changed criteria or tests must be confirmed again.
-    """
+    """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
     given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
     changed = [name for name, value in (("title", title), *given.items()) if value is not None]
     if not changed:
@@ -202,7 +199,7 @@ def tasks_done(
     checkpoints: Checkpoints | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Close a step; confirm in `checkpoints` what it defines: `criteria`, `tests`. A whole task: `tasks_complete`."""
+    """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
     mutation = Mutation(tx, workspace, target, expected_revision)
     _require_step(mutation, step_id or path, checkpoints)
     step = _find_open_step(mutation, step_id, path)

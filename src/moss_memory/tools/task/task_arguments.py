@@ -29,12 +29,12 @@ else:
 
     Texts = {"type": ["string", "array"], "items": {"type": "string"}}
     Kind = {"type": "string", "enum": ["plan", "task"]}
-    TaskId = _text("PLAN-001 or TASK-001")
+    TaskId = _text("e.g. TASK-001")
     TaskTitle = _text("what is to be done")
     Description = _text("details; empty clears")
     Priority = {"type": "string", "enum": ["low", "normal", "high"]}
     TaskStatus = {"type": "string", "enum": ["TODO", "ACTIVE", "DONE"]}
-    Revision = {"type": "integer", "description": "refuse if it is at another revision"}
+    Revision = {"type": "integer", "description": "only at this revision"}
     Steps = {
         "type": "array",
         "items": {
@@ -51,7 +51,7 @@ else:
         "description": "in the order of work",
     }
     StepId = _text("STEP-001")
-    StepPath = _text("s:0.s:2; or `step_id`")
+    StepPath = _text("or s:0.s:2")
     Checkpoints = {
         "type": "object",
         "properties": {
@@ -64,7 +64,7 @@ else:
         "additionalProperties": False,
         "description": "true for what you checked; false takes back",
     }
-    Contract = {"type": "object", "description": "plans only; free, e.g. {goal, done_when, not_included}; {} clears"}
+    Contract = {"type": "object", "description": "plans only; e.g. {goal, done_when}; {} clears"}
 
 TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200

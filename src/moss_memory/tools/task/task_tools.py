@@ -220,10 +220,7 @@ def tasks_complete(
     status: TaskStatus = "DONE",
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Close a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE.
-
-    DONE needs every step done, and of a plan every task DONE.
-    """
+    """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if status == "DONE":
