@@ -34,7 +34,7 @@ else:
     Description = _text("details; empty clears")
     Priority = {"type": "string", "enum": ["low", "normal", "high"]}
     TaskStatus = {"type": "string", "enum": ["TODO", "ACTIVE", "DONE"]}
-    Revision = {"type": "integer", "description": "only at this revision"}
+    Revision = {"type": "integer", "description": "refuse if it is at another revision"}
     Steps = {
         "type": "array",
         "items": {
