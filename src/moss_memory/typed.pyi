@@ -1783,7 +1783,7 @@ class Tools:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
     def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
-        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
 
     def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
         """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
@@ -1828,7 +1828,7 @@ class Tools:
         """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
-        """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
+        """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
 
     def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
         """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
@@ -1852,7 +1852,7 @@ class Tools:
         """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
 
     def list_timeline_events(self, *, event_type: str | None = None, after_date: str | None = None, before_date: str | None = None, source_record_id: str | None = None, entity_id: str | None = None, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, workspace: str | None = None) -> ListTimelineEventsAnswer:
-        """List dated events of records (created, updated, recorded, released …), newest first; bounds are inclusive."""
+        """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
 
     def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
         """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
@@ -2158,7 +2158,7 @@ class AsyncTools:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
     async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
-        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
 
     async def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
         """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
@@ -2203,7 +2203,7 @@ class AsyncTools:
         """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     async def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
-        """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
+        """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
 
     async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
         """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
@@ -2227,7 +2227,7 @@ class AsyncTools:
         """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
 
     async def list_timeline_events(self, *, event_type: str | None = None, after_date: str | None = None, before_date: str | None = None, source_record_id: str | None = None, entity_id: str | None = None, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, workspace: str | None = None) -> ListTimelineEventsAnswer:
-        """List dated events of records (created, updated, recorded, released …), newest first; bounds are inclusive."""
+        """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
 
     async def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
         """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""

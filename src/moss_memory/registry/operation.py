@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 _ALLOW_SECRETS: dict[str, Schema] = {
     "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
 }
-_UNDESCRIBED = ("allow_secrets", "expected_revision")
-"""Arguments of many tools, shown without their description: it would cost tokens in every tool of the list."""
 _PLAIN: dict[str, dict[str, str]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
@@ -138,8 +136,8 @@ class Operation:
         return schema
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
-        if name in _UNDESCRIBED:
-            return {"type": schema["type"]}
+        if name in _ALLOW_SECRETS:
+            return {"type": schema["type"]}  # forty descriptions would cost tokens in the list of tools
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 

@@ -69,7 +69,7 @@ else:
     OneCapability = _text("only this one")
     Body = {
         "type": "object",
-        "description": "its fields, see `record_capabilities`; agent_decision: decision, rationale, timestamp",
+        "description": "its fields (`record_capabilities`), e.g. decision, rationale, timestamp",
     }
     Provenance = {
         "type": "object",
@@ -295,7 +295,7 @@ def list_timeline_events(
     offset: RecordOffset = 0,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """List dated events of records (created, updated, recorded, released …), newest first; bounds are inclusive."""
+    """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
     conditions, values = where(workspace, (("event_type", event_type),), table="t.")
     for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
         if given is not None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Release = bool
 else:
     Agent = {"type": "string", "description": "who works on it"}
-    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours; `tasks_note` renews"}
+    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours"}
     Release = {"type": "boolean", "description": "give it back"}
 
 READY_MAX = 200
@@ -108,7 +108,7 @@ def tasks_claim(
 ) -> dict[str, Any]:
     """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one.
 
-    It is yours until the lease runs out; claiming again and `tasks_note` with `agent` renew it, `release` ends it.
+    Claiming again or `tasks_note` with `agent` renews the lease.
     """
     who = normalize_label(agent, what="agent")
     if who is None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     AsCapsule = bool
 else:
     Since = {"type": "string", "description": "event_id; those after it"}
-    AsCapsule = {"type": "boolean", "description": "also store it as the capsule <target>-handoff"}
+    AsCapsule = {"type": "boolean", "description": "also store it as capsule <target>-handoff"}
 
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
@@ -121,7 +121,7 @@ def tasks_delta(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List what happened to plans and tasks after an event, oldest first; go on with `since` = the last event's id."""
+    """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(

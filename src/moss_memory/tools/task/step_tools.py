@@ -147,10 +147,7 @@ def tasks_note(
     agent: NoteAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`.
-
-    With `agent`, what that agent has claimed of the target stays claimed as long again.
-    """
+    """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
     who = normalize_label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:

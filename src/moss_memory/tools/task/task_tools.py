@@ -94,7 +94,7 @@ def tasks_create(
     steps: Steps | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
     if expected_revision:
         raise _unexpected_revision(workspace, expected_revision)
     plan = None if parent is None else _find_plan(tx, workspace, kind, parent)
