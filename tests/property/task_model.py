@@ -64,7 +64,11 @@ class Step:
 
     @property
     def address(self) -> dict[str, str]:
-        return {"step_id": self.id, "path": self.path, "title": self.title}
+        return {"step_id": self.id, "path": self.path}
+
+    @property
+    def named(self) -> dict[str, str]:
+        return {**self.address, "title": self.title}
 
 
 @dataclass(eq=False)
@@ -179,7 +183,7 @@ class TaskModel:
         space.tasks[task.id] = task
         added = self.add_steps(space, task, None, steps or [])
         event = self.emit(space, task, f"{kind}_created")
-        return {**answer(task, event), "steps": [step.address for step in added]}
+        return {**answer(task, event), "steps": [step.named for step in added]}
 
     def listing(
         self, workspace: str, kind: str | None = None, status: str | None = None, parent: str | None = None,
@@ -280,7 +284,7 @@ class TaskModel:
         refuse(**wrong)
         added = self.add_steps(space, task, above, steps)
         told = self.changed(space, task, "steps_added", above)
-        return {**told, "steps": [step.address for step in added]}
+        return {**told, "steps": [step.named for step in added]}
 
     def add_steps(self, space: Space, task: Task, above: Step | None, steps: Iterable[dict[str, Any]]) -> list[Step]:
         holder: Task | Step = above or task
@@ -406,7 +410,7 @@ class TaskModel:
             "reasoning_ref": reference,
             "radar": {"now": ANY, "why": ANY, "verify": ANY, "next": {**call, "reason": ANY}, "blockers": ANY},
             "steps": [
-                {**step.address, "done": step.done, "blocked": step.blocked,
+                {**step.named, "done": step.done, "blocked": step.blocked,
                  "checkpoints": step.confirmed}
                 for step in task.every_step()
             ],
@@ -496,7 +500,7 @@ class TaskModel:
     def changed(self, space: Space, task: Task, type: str, step: Step | None = None) -> dict[str, Any]:
         task.revision += 1
         event = self.emit(space, task, type, step)
-        return {**answer(task, event), **({"step": step.address} if step else {})}
+        return {**answer(task, event), **({"step": step.named} if step else {})}
 
     def emit(self, space: Space, task: Task, type: str, step: Step | None = None) -> Event:
         event = Event(self.now_ms, type, task.id, step.path if step else None)
