@@ -89,7 +89,7 @@ MEANINGS = {
     "call had this `idempotency_key`",
     "NAME_ALREADY_EXISTS": "the name is taken in its workspace",
     "VERSION_MISMATCH": "what is to be changed is not at the expected version; `details.actual` says where it is",
-    "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before its criteria and its tests are confirmed",
+    "CHECKPOINTS_NOT_CONFIRMED": "a step is to be closed before the criteria or tests that it defines are confirmed",
     "DATA_TOO_LARGE": "an artifact's data is over 50,000 characters of compact JSON",
     "TEXT_TOO_LARGE": "an artifact's text is over 12,000 characters, or another argument over "
     "`text_max_chars`; `details` has `max_chars` and `actual_chars`",
@@ -125,7 +125,7 @@ WHAT_TO_DO = {
     "READ_ONLY": "ask a server that was started without `--read-only`",
     "NOT_FOUND": "make the call in `recovery`",
     "FILTER_REQUIRED": "give at least one filter",
-    "CHECKPOINTS_NOT_CONFIRMED": "check the criteria and tests, then confirm them",
+    "CHECKPOINTS_NOT_CONFIRMED": "check them, then send the call with `checkpoints`",
     "CONFLICT": "look at what is there; the message says what stands against it",
     "NAME_ALREADY_EXISTS": 'take another name, update what has it, or store with `mode: "replace"`',
     "VERSION_MISMATCH": "fetch it again, apply the change to what is there now, send the new version",

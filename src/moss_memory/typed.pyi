@@ -1088,8 +1088,10 @@ class TasksCreateSteps(TypedDict):
     blockers: NotRequired[str | list[str] | None]
 
 class TasksCreateAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
     steps: list[NewStep]
@@ -1123,33 +1125,36 @@ class TaskItem(TypedDict):
     revision: int
 
 class TasksEditAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
 
 class TasksCompleteAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
 
 class TasksDeleteAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
     deleted: bool
-
-class StepAddress(TypedDict):
-    step_id: str
-    path: str
 
 class TasksFocusAnswer(TypedDict):
     workspace: str
     previous: str | None
     focus: str | None
+    title: NotRequired[str]
 
 class TasksDecomposeSteps(TypedDict):
     title: str | None
@@ -1158,26 +1163,32 @@ class TasksDecomposeSteps(TypedDict):
     blockers: NotRequired[str | list[str] | None]
 
 class TasksDecomposeAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
     steps: list[NewStep]
 
 class TasksDefineAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: StepAddress
+    step: NewStep
 
 class TasksNoteAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
 
 class TasksVerifyCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1187,11 +1198,13 @@ class TasksVerifyCheckpoints(TypedDict):
     docs: NotRequired[bool | None]
 
 class TasksVerifyAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: StepAddress
+    step: NewStep
 
 class TasksDoneCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1201,32 +1214,40 @@ class TasksDoneCheckpoints(TypedDict):
     docs: NotRequired[bool | None]
 
 class TasksDoneAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: StepAddress
+    step: NewStep
 
 class TasksReopenAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
 
 class TasksBlockAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: StepAddress
+    step: NewStep
 
 class TasksEvidenceAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
 
 class TasksRadarAnswer(TypedDict):
     workspace: str
@@ -1280,6 +1301,9 @@ class Handoff(TypedDict):
     done: list[str]
     remaining: list[str]
     risks: list[str]
+    open: NotRequired[list[str]]
+    decisions: NotRequired[list[str]]
+    notes: NotRequired[list[str]]
 
 class TasksShowAnswer(TypedDict):
     workspace: str
@@ -1344,11 +1368,13 @@ class ReadyTask(TypedDict):
     why: str
 
 class TasksClaimAnswer(TypedDict):
+    workspace: str
     id: str
     kind: Literal['plan', 'task']
+    title: str
     revision: int
     event: TaskEvent
-    step: NotRequired[StepAddress]
+    step: NotRequired[NewStep]
     agent: str
     lease_until_ms: int | None
 
@@ -1383,6 +1409,7 @@ class Record(TypedDict):
     properties: dict[str, Any]
     created_at: str
     updated_at: str
+    superseded: NotRequired[bool]
 
 class PageIfCounted(TypedDict):
     limit: int
@@ -1403,6 +1430,8 @@ class Entity(TypedDict):
     snapshot: NotRequired[dict[str, Any]]
     provenance: NotRequired[dict[str, FieldSource]]
     observation_count: int
+    references: NotRequired[list[Relation]]
+    referenced_by: NotRequired[list[Relation]]
 
 class FieldSource(TypedDict):
     payload_submission_id: str
@@ -1412,6 +1441,12 @@ class FieldSource(TypedDict):
     source_refs: list[str]
     extractor_version: str | None
     unmapped: NotRequired[dict[str, Any]]
+
+class Relation(TypedDict):
+    field: str
+    entity_id: str
+    entity_type: str
+    title: str
 
 class PageThatEnds(TypedDict):
     limit: int
@@ -1436,22 +1471,20 @@ class TimelineEvent(TypedDict):
 class RecordCapabilitiesAnswer(TypedDict):
     capabilities: list[Capability]
     problems: NotRequired[list[BadFile]]
+    truncated: bool
 
 class Capability(TypedDict):
     capability_id: str
     entity_type: str
-    source: Literal['built-in', 'user']
-    fields: dict[str, CapabilityField]
     identity: list[str]
-    title: str
+    fields: dict[str, CapabilityField]
+    example: dict[str, Any]
 
 class CapabilityField(TypedDict):
     type: str
-    required: NotRequired[bool]
+    required: bool
     enum: NotRequired[list[str]]
     set: NotRequired[bool]
-    search: NotRequired[bool]
-    event: NotRequired[str]
 
 class MossSearchAnswer(TypedDict):
     items: list[Hit]
@@ -1880,16 +1913,16 @@ class Tools:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
     def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
-        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
 
     def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
-        """List plans and tasks, oldest first, by kind, status, plan and tag."""
+        """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
 
     def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
-        """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+        """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
     def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
-        """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+        """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
@@ -1901,16 +1934,16 @@ class Tools:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
     def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
-        """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
+        """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
 
     def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
-        """Write a progress note about a plan, task or step; it also stands in the notes of the target."""
+        """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
 
     def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
-        """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
+        """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
     def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
-        """Close a step whose criteria and tests are confirmed, before or in this call."""
+        """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
@@ -1922,37 +1955,37 @@ class Tools:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
-        """Show on one screen where a plan or task stands and the one next call to make."""
+        """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
-        """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
+        """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
 
     def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
+        """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
 
     def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
-        """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""
+        """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
-        """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
+        """List what can be started now and nobody works on, the more urgent and then the older first."""
 
     def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
-        """Take a task or a step, so that no other agent does; without `target` the first that is ready."""
+        """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""
 
     def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
-        """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
+        """Record a fact with its source: feature unit, release, decision, session, validation, component."""
 
     def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
-        """Find records by type, property, id, words and meaning: best match first, else newest first."""
+        """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
 
-    def retrieve_entities(self, *, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
-        """List entities with what is known of them, now or at a time (`as_of`), newest first."""
+    def retrieve_entities(self, *, entity_type: str | None = None, properties: Mapping[str, Any] | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, relations: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
+        """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
 
     def list_timeline_events(self, *, event_type: str | None = None, after_date: str | None = None, before_date: str | None = None, source_record_id: str | None = None, entity_id: str | None = None, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, workspace: str | None = None) -> ListTimelineEventsAnswer:
-        """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+        """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
 
-    def record_capabilities(self) -> RecordCapabilitiesAnswer:
-        """List what may be submitted: every capability with its fields, and files that cannot be used."""
+    def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
+        """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
 
     def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""
@@ -2261,16 +2294,16 @@ class AsyncTools:
         """Remove what no branch shows any more for good: notes that resets hid, deleted nodes and edges of graphs."""
 
     async def tasks_create(self, *, workspace: str | None = None, kind: Literal['plan', 'task'], title: str, parent: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = 'normal', tags: list[str] | None = None, steps: list[TasksCreateSteps] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksCreateAnswer:
-        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+        """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
 
     async def tasks_list(self, *, workspace: str | None = None, kind: Literal['plan', 'task'] | None = None, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 50, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksListAnswer:
-        """List plans and tasks, oldest first, by kind, status, plan and tag."""
+        """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
 
     async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
-        """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+        """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
     async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
-        """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+        """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
         """Delete a step with those below it, a task, or a plan with its tasks; the trace keeps what happened."""
@@ -2282,16 +2315,16 @@ class AsyncTools:
         """Add steps to a plan or task, or below one of its steps; all or none."""
 
     async def tasks_define(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, title: str | None = None, success_criteria: str | list[str] | None = None, tests: str | list[str] | None = None, blockers: str | list[str] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksDefineAnswer:
-        """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
+        """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
 
     async def tasks_note(self, *, workspace: str | None = None, target: str, note: str, step_id: str | None = None, path: str | None = None, agent: str | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksNoteAnswer:
-        """Write a progress note about a plan, task or step; it also stands in the notes of the target."""
+        """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
 
     async def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
-        """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
+        """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
     async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
-        """Close a step whose criteria and tests are confirmed, before or in this call."""
+        """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
         """Open a closed step again, to be confirmed anew, or a DONE plan or task, which becomes ACTIVE."""
@@ -2303,37 +2336,37 @@ class AsyncTools:
         """Attach evidence to a plan, task or step: links, checks that were run, small texts."""
 
     async def tasks_radar(self, *, workspace: str | None = None, target: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksRadarAnswer:
-        """Show on one screen where a plan or task stands and the one next call to make."""
+        """Say what to do now in planned work and the one next call (all details: `tasks_show`)."""
 
     async def tasks_delta(self, *, workspace: str | None = None, since: str | None = None, limit: int | None = 50, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksDeltaAnswer:
-        """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
+        """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
 
     async def tasks_handoff(self, *, workspace: str | None = None, target: str | None = None, as_capsule: bool | None = False, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksHandoffAnswer:
-        """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
+        """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
 
     async def tasks_show(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksShowAnswer:
-        """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""
+        """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
 
     async def tasks_ready(self, *, workspace: str | None = None, parent: str | None = None, tag: str | None = None, limit: int | None = 20, offset: int | None = 0, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> TasksReadyAnswer:
-        """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
+        """List what can be started now and nobody works on, the more urgent and then the older first."""
 
     async def tasks_claim(self, *, workspace: str | None = None, agent: str, target: str | None = None, step_id: str | None = None, path: str | None = None, lease_s: int | None = 1800, release: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksClaimAnswer:
-        """Take a task or a step, so that no other agent does; without `target` the first that is ready."""
+        """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one."""
 
     async def submit_payload(self, *, capability_id: str, body: Mapping[str, Any], provenance: SubmitPayloadProvenance | None = None, client_request_id: str | None = None, workspace: str | None = 'default', allow_secrets: bool | None = None, idempotency_key: str | None = None) -> SubmitPayloadAnswer:
-        """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
+        """Record a fact with its source: feature unit, release, decision, session, validation, component."""
 
     async def retrieve_records(self, *, type: str | None = None, properties: Mapping[str, Any] | None = None, search: list[str] | str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 100, offset: int | None = 0, ids: list[str] | None = None, include_total_count: bool | None = False, workspace: str | None = None) -> RetrieveRecordsAnswer:
-        """Find records by type, property, id, words and meaning: best match first, else newest first."""
+        """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
 
-    async def retrieve_entities(self, *, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
-        """List entities with what is known of them, now or at a time (`as_of`), newest first."""
+    async def retrieve_entities(self, *, entity_type: str | None = None, properties: Mapping[str, Any] | None = None, limit: int | None = 100, offset: int | None = 0, include_snapshots: bool | None = True, include_provenance: bool | None = False, relations: bool | None = False, as_of: str | None = None, entity_id: str | None = None, workspace: str | None = None) -> RetrieveEntitiesAnswer:
+        """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
 
     async def list_timeline_events(self, *, event_type: str | None = None, after_date: str | None = None, before_date: str | None = None, source_record_id: str | None = None, entity_id: str | None = None, entity_type: str | None = None, limit: int | None = 100, offset: int | None = 0, workspace: str | None = None) -> ListTimelineEventsAnswer:
-        """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+        """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
 
-    async def record_capabilities(self) -> RecordCapabilitiesAnswer:
-        """List what may be submitted: every capability with its fields, and files that cannot be used."""
+    async def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
+        """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
 
     async def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""

@@ -68,9 +68,6 @@ def call_unlisted(call: Door) -> None:
     call("moss_workspace_rename", name="passing", new_name="passed")
     call("moss_workspace_delete", name="passed")
     call("moss_workspace_delete", name="passed", dry_run=False)
-    call("record_capabilities")
-    os.remove(os.path.join(call.home, "capabilities", "bad.json"))
-    call("record_capabilities")
 
 
 _OWN: dict[str, dict[str, Any]] = {
@@ -336,6 +333,7 @@ def _tasks(call: Door) -> None:
     steps = [{"title": "first", "success_criteria": ["it works"], "tests": ["pytest"], "blockers": ["keys"]}]
     call("tasks_create", **SHOP, kind="task", title="Task", parent="PLAN-001", priority="low", steps=steps)
     call("tasks_create", **SHOP, kind="task", title="Other")
+    call("tasks_radar", **SHOP, target="TASK-001")
     call("tasks_edit", **SHOP, target="TASK-001", depends_on=["TASK-002"])
     here = {**SHOP, "target": "TASK-001"}
     call("tasks_decompose", **here, steps=[{"title": "second"}])
@@ -368,6 +366,8 @@ def _tasks(call: Door) -> None:
             call("tasks_radar", **SHOP, target=target, **budget)
             call("tasks_handoff", **SHOP, target=target, **budget)
             call("branchmind_export", **SHOP, target=target, **budget)
+    for kind in ("question", "decision", "evidence"):
+        call(f"branchmind_think_add_{kind}", **here, card={"title": f"a {kind}"})
     call("tasks_handoff", **here, as_capsule=True)
     call("tasks_list", **SHOP)
     call("tasks_delta", **SHOP)
@@ -467,7 +467,14 @@ def _records(call: Door) -> None:
     call("retrieve_records", limit=1, offset=1)
     call("retrieve_entities", include_provenance=True)
     call("retrieve_entities", include_snapshots=False)
+    call("submit_payload", capability_id=UNIT, body={**body, "id": "FU-R", "dependencies": ["FU-1"]})
+    call("retrieve_entities", properties={"id": "FU-R"}, relations=True)
+    call("retrieve_entities", properties={"id": "FU-1"}, relations=True)
     call("list_timeline_events")
+    call("record_capabilities")
+    call("record_capabilities", max_chars=600)
+    os.remove(os.path.join(call.home, "capabilities", "bad.json"))
+    call("record_capabilities")
 
 
 def _search(call: Door) -> None:

@@ -145,13 +145,17 @@ def test_a_slim_client_can_make_every_proposed_call_as_it_comes(slim: McpServer)
     shop = {"workspace": "shop"}
     slim.call("tasks_create", {**shop, "kind": "task", "title": "write", "steps": [STEP]})
     proposed = slim.call("tasks_radar", shop)["radar"]["next"]
-    assert "tasks_verify" not in listed
-    assert proposed["tool"] == "moss_call"
-    assert proposed["arguments"]["tool"] == "tasks_verify"
-    proposed["arguments"]["arguments"]["checkpoints"] = {"criteria": True, "tests": True}
+    assert proposed["tool"] == "tasks_done"
+    proposed["arguments"]["checkpoints"] = {"criteria": True, "tests": True}
     assert slim.call(proposed["tool"], proposed["arguments"])["revision"] == 2
-    assert slim.call("tasks_radar", shop)["radar"]["next"]["tool"] == "tasks_done"
-    assert slim.call("tasks_handoff", shop)["next"]["tool"] == "tasks_done"
+    slim.call("tasks_create", {**shop, "kind": "task", "title": "divide"})
+    slim.call("tasks_focus", {**shop, "target": "TASK-002"})
+    assert "tasks_decompose" not in listed
+    for tool in ("tasks_radar", "tasks_handoff"):
+        answer = slim.call(tool, shop)
+        proposed = answer["radar"]["next"]
+        assert (proposed["tool"], proposed["arguments"]["tool"]) == ("moss_call", "tasks_decompose")
+    assert slim.call(proposed["tool"], proposed["arguments"])["revision"] == 2
 
 
 def test_a_slim_client_recovers_through_what_it_sees(slim: McpServer) -> None:

@@ -41,10 +41,20 @@ def test_workspaces_are_listed_with_what_is_in_them_newest_change_first(door: Do
     assert {name: set(counts) - {"workspace", "updated_at"} for name, counts in counted.items()} == {
         "notes": {"notes"}, "Graph": set(), "Work": {"tasks"}, "state": {"artifacts"}, "Hand-overs": {"capsules"},
     }  # fmt: skip
-    assert (counted["notes"]["notes"], counted["Work"]["tasks"]) == (2, 1)
+    assert (counted["notes"]["notes"], counted["Work"]["tasks"]) == (2, 2)
     clock.advance(1)
     door("capsule_append", workspace="hand-overs", name="a", section="Decisions", content="x")
     assert door("moss_workspaces")["workspaces"][0]["workspace"] == "Hand-overs"
+
+
+def test_changes_within_one_second_are_listed_in_their_true_order(door: Door) -> None:
+    for workspace in ("b", "a", "c"):
+        door("capsule_store", workspace=workspace, name="x", capsule_text=FULL)
+    assert [one["workspace"] for one in door("moss_workspaces")["workspaces"]] == ["c", "a", "b"]
+    door("tasks_create", workspace="b", kind="plan", title="P")
+    found = door("moss_workspaces")["workspaces"]
+    assert [one["workspace"] for one in found] == ["b", "c", "a"]
+    assert found[0]["tasks"] == 1
 
 
 def test_what_is_gone_does_not_count_and_an_empty_workspace_is_not_listed(door: Door, clock: Clock) -> None:
@@ -104,7 +114,7 @@ def test_a_workspace_in_which_nothing_is_left_is_not_recent(door: Door, clock: C
 def test_what_changed_long_ago_is_ordered_by_its_day(home: str, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     from moss_memory.tools.everything import recent_workspaces
 
-    monkeypatch.setattr(recent_workspaces, "_CHANGES", 1)
+    monkeypatch.setattr(recent_workspaces, "CHANGES_READ", 1)
     with open_test_store(home, clock) as store:
         door = StoreDoor(store)
         for workspace in ("z", "a", "m"):

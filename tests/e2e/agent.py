@@ -19,12 +19,11 @@ STARTED = 'echo $$ > "$1" && exec "$0" mcp'
 
 
 def checked(call: dict[str, Any]) -> dict[str, Any]:
-    """A proposed call with its checkpoints confirmed; as it came it confirms nothing."""
-    arguments = dict(call["arguments"])
-    if "checkpoints" in arguments:
-        assert not any(arguments["checkpoints"].values()), call
-        arguments["checkpoints"] = dict.fromkeys(arguments["checkpoints"], True)
-    return {**call, "arguments": arguments}
+    """A proposed call with the checkpoints that its reason asks for; as it came it confirms nothing."""
+    assert "checkpoints" not in call["arguments"], call
+    asked = [name for name in ("criteria", "tests") if f'"{name}": true' in call["reason"]]
+    confirmed = {"checkpoints": dict.fromkeys(asked, True)} if asked else {}
+    return {**call, "arguments": {**call["arguments"], **confirmed}}
 
 
 class Agent:

@@ -71,7 +71,7 @@ def test_a_killed_agent_starts_anew_and_reaches_the_same_next_action_from_the_ra
 
     second = start()
     assert second("tasks_radar") == radar
-    assert radar["radar"]["next"]["tool"] == "tasks_verify"
+    assert radar["radar"]["next"]["tool"] == "tasks_done"
     assert radar["radar"]["next"]["arguments"]["step_id"] == "STEP-002"
     assert thoughts == _thoughts(second) == [("signed", "hypothesis"), ("where", "question")]
     assert second.follow(second.next())["revision"] == radar["target"]["revision"] + 1
@@ -82,14 +82,13 @@ def test_following_the_radar_alone_brings_a_plan_to_its_end(start: Callable[[], 
     _plan(agent)
     followed: list[str] = []
     call = agent.next()
-    while call["tool"] != "tasks_list":
+    while call["tool"] != "tasks_create":
         assert len(followed) < MOST_CALLS, followed
         followed.append(call["tool"])
         answer = agent.follow(call)
         radar = answer if "radar" in answer else agent("tasks_radar", target=answer["id"])
         call = radar["radar"]["next"]
-    closing = ["tasks_complete", "tasks_radar", "tasks_complete"]
-    assert followed == ["tasks_verify", "tasks_done"] * len(STEPS) + closing
+    assert followed == ["tasks_done"] * len(STEPS) + ["tasks_complete", "tasks_complete"]
     assert _statuses(agent) == {"PLAN-001": "DONE", "TASK-001": "DONE"}
 
 
@@ -97,7 +96,7 @@ def test_an_agent_killed_at_every_call_is_still_led_through_its_task(start: Call
     _plan(start())
     proposed: list[tuple[str, Any]] = []
     for _ in range(MOST_CALLS):
-        if proposed[-1:] == [("tasks_radar", None)]:
+        if proposed[-1:] == [("tasks_create", None)]:
             break
         agent = start()
         call = agent.next()
@@ -108,5 +107,5 @@ def test_an_agent_killed_at_every_call_is_still_led_through_its_task(start: Call
         else:
             proposed.append(again)
             agent.is_killed_during(checked(call))
-    steps = [(tool, f"STEP-00{step}") for step in (1, 2, 3) for tool in ("tasks_verify", "tasks_done")]
-    assert proposed == [*steps, ("tasks_complete", None), ("tasks_radar", None)]
+    steps = [("tasks_done", f"STEP-00{step}") for step in (1, 2, 3)]
+    assert proposed == [*steps, ("tasks_complete", None), ("tasks_create", None)]

@@ -47,16 +47,15 @@ class Agent:
 
     def follows(self, call: dict[str, Any]) -> dict[str, Any]:
         """Does what an answer proposed as next; where it is to confirm something, after a look at it."""
-        return self.does(call["tool"], **self.confirmed(filled_in(call["arguments"])))
+        return self.does(call["tool"], **self.confirmed(filled_in(call["arguments"]), call["reason"]))
 
-    def confirmed(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The same with the checkpoints confirmed; Moss never does that for anybody."""
+    def confirmed(self, arguments: dict[str, Any], reason: str) -> dict[str, Any]:
+        """The same with the checkpoints that the reason asks for; Moss never confirms them for anybody."""
         if "arguments" in arguments:
-            return {**arguments, "arguments": self.confirmed(arguments["arguments"])}
-        if "checkpoints" not in arguments:
-            return arguments
-        assert not any(arguments["checkpoints"].values()), "confirmed before anybody looked"
-        return {**arguments, "checkpoints": dict.fromkeys(arguments["checkpoints"], True)}
+            return {**arguments, "arguments": self.confirmed(arguments["arguments"], reason)}
+        assert "checkpoints" not in arguments, "confirmed before anybody looked"
+        asked = [name for name in ("criteria", "tests") if f'"{name}": true' in reason]
+        return {**arguments, **({"checkpoints": dict.fromkeys(asked, True)} if asked else {})}
 
 
 def filled_in(value: Any) -> Any:

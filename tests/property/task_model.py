@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 ANY: Any = ...
 """Stands for a value that the documents leave open."""
-GATE = ("criteria", "tests")
+GATE = {"criteria": "success_criteria", "tests": "tests"}
+"""The checkpoints that closing a step asks for, where the step has these texts."""
 TEXTS = ("success_criteria", "tests", "blockers")
 PRIORITIES = ("high", "normal", "low")
 MUTATIONS = (
@@ -64,6 +65,10 @@ class Step:
     @property
     def address(self) -> dict[str, str]:
         return {"step_id": self.id, "path": self.path}
+
+    @property
+    def named(self) -> dict[str, str]:
+        return {**self.address, "title": self.title}
 
 
 @dataclass(eq=False)
@@ -178,7 +183,7 @@ class TaskModel:
         space.tasks[task.id] = task
         added = self.add_steps(space, task, None, steps or [])
         event = self.emit(space, task, f"{kind}_created")
-        return {**answer(task, event), "steps": [{**step.address, "title": step.title} for step in added]}
+        return {**answer(task, event), "steps": [step.named for step in added]}
 
     def listing(
         self, workspace: str, kind: str | None = None, status: str | None = None, parent: str | None = None,
@@ -262,7 +267,8 @@ class TaskModel:
         elif wanted == "clear":
             space.focus = None
         names = [None if one is None else one.id for one in (before, space.focus)]
-        return {"workspace": workspace, "previous": names[0], "focus": names[1]}
+        title = {"title": space.focus.title} if wanted == "set" and space.focus else {}
+        return {"workspace": workspace, "previous": names[0], "focus": names[1], **title}
 
     # Steps
 
@@ -278,7 +284,7 @@ class TaskModel:
         refuse(**wrong)
         added = self.add_steps(space, task, above, steps)
         told = self.changed(space, task, "steps_added", above)
-        return {**told, "steps": [{**step.address, "title": step.title} for step in added]}
+        return {**told, "steps": [step.named for step in added]}
 
     def add_steps(self, space: Space, task: Task, above: Step | None, steps: Iterable[dict[str, Any]]) -> list[Step]:
         holder: Task | Step = above or task
@@ -320,7 +326,9 @@ class TaskModel:
         self, workspace: str, target: str, checkpoints: dict[str, bool], step_id: str | None = None,
         path: str | None = None, expected_revision: int | None = None,
     ) -> dict[str, Any]:  # fmt: skip
-        space, task, step = self.open_step(workspace, target, step_id, path, expected_revision, not checkpoints)
+        space, task, step = self.open_step(
+            workspace, target, step_id, path, expected_revision, not any(checkpoints.values())
+        )
         step.confirmed = confirmed(step, checkpoints)
         return self.changed(space, task, "step_verified", step)
 
@@ -330,7 +338,7 @@ class TaskModel:
     ) -> dict[str, Any]:  # fmt: skip
         space, task, step = self.open_step(workspace, target, step_id, path, expected_revision)
         now = confirmed(step, checkpoints or {})
-        missing = [name for name in GATE if name not in now]
+        missing = [name for name, texts in GATE.items() if step.texts[texts] and name not in now]
         still_open = [child.path for child in step.steps if not child.done]
         refuse(
             {"missing": missing},
@@ -402,23 +410,24 @@ class TaskModel:
             "reasoning_ref": reference,
             "radar": {"now": ANY, "why": ANY, "verify": ANY, "next": {**call, "reason": ANY}, "blockers": ANY},
             "steps": [
-                {**step.address, "title": step.title, "done": step.done, "blocked": step.blocked,
+                {**step.named, "done": step.done, "blocked": step.blocked,
                  "checkpoints": step.confirmed}
                 for step in task.every_step()
             ],
             "truncated": False,
         }  # fmt: skip
 
-    def chosen(self, space: Space) -> tuple[Task | None, str]:
+    def chosen(self, space: Space, *, focused: bool = True) -> tuple[Task | None, str]:
         """What a radar without a target shows, and why that."""
-        if space.focus is not None:
+        if space.focus is not None and focused:
             return space.focus, "focus"
-        for kind in ("task", "plan"):
-            still_open = [task for task in space.tasks.values() if task.kind == kind and task.status != "DONE"]
-            if len(still_open) == 1:
-                return still_open[0], "only_open"
-            for event in reversed(space.events):
-                for task in still_open:
+        still_open = [task for task in space.tasks.values() if task.status != "DONE"]
+        for candidates in ([task for task in still_open if task.kind == "task" or task.steps], still_open):
+            if len(candidates) == 1:
+                return candidates[0], "only_open"
+            worked_on = [event for event in space.events if not event.type.endswith("_created")]
+            for event in (*reversed(worked_on), *reversed(space.events)):
+                for task in candidates:
                     if event.target == task.id:
                         return task, "last_worked_on"
         return None, ""
@@ -427,16 +436,15 @@ class TaskModel:
         """The tool that radar names next and, where the documents fix them, its arguments."""
         unmet = [one for one in task.depends_on if one.status != "DONE" and one is not task.parent]
         if task.status == "DONE":
-            return ("tasks_radar", {"target": task.parent.id}) if task.parent else ("tasks_list", None)
+            plan_is_open = task.parent is not None and task.parent.status != "DONE"
+            following = task.parent if plan_is_open else self.chosen(space, focused=False)[0]
+            return ("tasks_create", {"kind": "task"}) if following is None else self.next_call(space, following)
         if unmet:
-            return "tasks_radar", {"target": unmet[0].id}
+            return self.next_call(space, unmet[0])
         leaves = [step for step in task.open_steps() if all(child.done for child in step.steps)]
         workable = [step for step in leaves if not step.blocked]
         if workable:
-            missing = [name for name in GATE if name not in workable[0].confirmed]
-            here = {"target": task.id, "step_id": workable[0].id}
-            confirm = {"checkpoints": dict.fromkeys(missing, False)}
-            return ("tasks_verify", {**here, **confirm}) if missing else ("tasks_done", here)
+            return "tasks_done", {"target": task.id, "step_id": workable[0].id}
         if leaves:
             return "tasks_block", {"target": task.id, "step_id": leaves[0].id, "blocked": False}
         children = space.tasks_of(task)
@@ -445,7 +453,7 @@ class TaskModel:
             key=lambda child: (child.status != "ACTIVE", PRIORITIES.index(child.priority), child.id),
         )
         if ranked:
-            return "tasks_radar", {"target": ranked[0].id}
+            return self.next_call(space, ranked[0])
         if task.steps or children:
             return "tasks_complete", {"target": task.id}
         return ("tasks_create" if task.kind == "plan" else "tasks_decompose"), None
@@ -492,7 +500,7 @@ class TaskModel:
     def changed(self, space: Space, task: Task, type: str, step: Step | None = None) -> dict[str, Any]:
         task.revision += 1
         event = self.emit(space, task, type, step)
-        return {**answer(task, event), **({"step": step.address} if step else {})}
+        return {**answer(task, event), **({"step": step.named} if step else {})}
 
     def emit(self, space: Space, task: Task, type: str, step: Step | None = None) -> Event:
         event = Event(self.now_ms, type, task.id, step.path if step else None)
@@ -501,7 +509,8 @@ class TaskModel:
 
 
 def answer(task: Task, event: Event) -> dict[str, Any]:
-    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event.shown()}
+    names = {"workspace": ANY, "id": task.id, "kind": task.kind, "title": task.title}
+    return {**names, "revision": task.revision, "event": event.shown()}
 
 
 def confirmed(step: Step, checkpoints: dict[str, bool]) -> set[str]:
@@ -634,15 +643,25 @@ def radar_of(store: Store, workspace: str, target: str) -> dict[str, Any]:
     for name, kind in (("now", str), ("why", str), ("verify", list), ("blockers", list)):
         assert isinstance(radar["radar"][name], kind), radar["radar"]
     by_path = {step["path"]: step for step in radar["steps"]}
+    defined = defined_by(store.call("tasks_show", {"workspace": workspace, "target": target, "max_chars": 0})["steps"])
     for step in radar["steps"]:
         above = by_path.get(step["path"].rpartition(".")[0])
         if step["done"]:
-            assert all(step["checkpoints"].get(name) for name in GATE), f"{step} is done and not confirmed"
+            assert step["checkpoints"].keys() >= defined[step["path"]], f"{step} is done and not confirmed"
             assert not step["blocked"], f"{step} is done and blocked"
         else:
             assert radar["target"]["status"] != "DONE", f"{target} is DONE with {step}"
             assert above is None or not above["done"], f"{above} is done with {step}"
     return radar
+
+
+def defined_by(steps: list[dict[str, Any]]) -> dict[str, set[str]]:
+    """The checkpoints that each step defines, by its path."""
+    found: dict[str, set[str]] = {}
+    for step in steps:
+        found[step["path"]] = {name for name in GATE if step[name]}
+        found |= defined_by(step["steps"])
+    return found
 
 
 def home_of(target: str) -> str:

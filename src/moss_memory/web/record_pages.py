@@ -42,7 +42,9 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
 
 def _titles(context: PageContext) -> dict[str, str]:
     """Return the title field of each entity type."""
-    return {one["entity_type"]: one["title"] for one in context.call("record_capabilities")["capabilities"]}
+    from moss_memory.tools.record.capabilities import registry_of
+
+    return {one.entity_type: one.title for one in registry_of(context.store.config.home).capabilities.values()}
 
 
 def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:

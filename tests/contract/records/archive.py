@@ -21,7 +21,8 @@ FIELDS: dict[str, dict[str, str]] = {
     },
     "release": {
         "id": "string!", "version": "string!", "feature_units": "array<string>", "status": "string!",
-        "acceptance_criteria": "array<string>", "created_at": "time!", "updated_at": "time!",
+        "acceptance_criteria": "array<string>", "date": "time", "notes": "string", "created_at": "time!",
+        "updated_at": "time!",
     },
     "agent_decision": {
         "decision": "string!", "rationale": "string!", "context": "string", "timestamp": "time!",
@@ -68,6 +69,7 @@ EVENT_OF = {
     "started_at": "started",
     "ended_at": "ended",
     "timestamp": "recorded",
+    "date": "released",
 }
 SAMPLES: dict[str, dict[str, Any]] = {
     "feature_unit": {
@@ -77,7 +79,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     },
     "release": {
         "id": "v1.4.0", "version": "1.4.0", "feature_units": ["FU-100", "FU-101"], "status": "planning",
-        "acceptance_criteria": ["no one is logged out"], "created_at": "2025-11-05T08:00:00Z",
+        "acceptance_criteria": ["no one is logged out"], "date": "2025-11-20T08:00:00Z",
+        "notes": "Rotation comes with it", "created_at": "2025-11-05T08:00:00Z",
         "updated_at": "2025-11-06T08:00:00Z",
     },
     "agent_decision": {

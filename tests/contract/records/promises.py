@@ -203,6 +203,19 @@ issue: a bad capability file is named, the others still work
     test_a_huge_file_is_refused_and_not_read_into_a_message
     test_a_file_that_keeps_its_size_and_time_is_read_again
     test_a_title_that_is_no_text_is_shown_as_json
+decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in
+    test_all_faults_of_a_payload_are_named_at_once
+    test_the_recovery_is_the_same_call_to_be_filled_in_and_is_refused_as_it_is
+    test_a_call_that_names_no_known_capability_leads_to_the_list_of_them
+    test_the_list_of_capabilities_keeps_to_a_budget
+decisions §10: retrieve_entities takes properties, compared with the snapshot, and relations
+    test_entities_are_filtered_by_what_holds_now
+    test_entities_are_filtered_by_what_held_then
+    test_a_record_that_a_later_one_replaced_says_so
+    test_relations_are_followed_in_both_directions
+    test_searching_a_unit_finds_the_decision_about_it
+decisions §10: a release takes date and notes
+    test_a_release_has_a_date_and_notes
 5 input schemas: every argument of the document
     test_every_tool_takes_the_arguments_of_the_document
 5 errors: VALIDATION_ERROR for unknown arguments and wrong types, with the path

@@ -11,6 +11,7 @@ from contract.records.archive import (
     FIELDS,
     IDENTITY,
     SAMPLES,
+    SETS,
     TYPES,
     Archive,
     capability_of,
@@ -171,7 +172,15 @@ def test_the_registry_shows_what_the_document_lists(timed: Archive) -> None:
     assert {one["capability_id"]: one["entity_type"] for one in listed} == {capability_of(kind): kind for kind in TYPES}
     for one in listed:
         kind = one["entity_type"]
-        assert one["source"] == "built-in"
+        assert set(one) == {"capability_id", "entity_type", "identity", "fields", "example"}
+        assert all(
+            {"type", "required"} <= set(field) <= {"type", "required", "enum", "set"}
+            for field in one["fields"].values()
+        )
+        assert [name for name, field in one["fields"].items() if field.get("set")] == [
+            name for name in FIELDS[kind] if name in SETS
+        ]
+        timed.door("submit_payload", capability_id=one["capability_id"], body=one["example"])
         assert tuple(one["identity"]) == IDENTITY[kind]
         assert list(one["fields"]) == list(FIELDS[kind])
         assert [name for name, field in one["fields"].items() if field.get("required")] == required_of(kind)

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 BOTH = {"criteria": True, "tests": True}
 """The checkpoints that open the gate."""
 
+GUARDED: dict[str, Any] = {"title": "guarded", "success_criteria": ["it signs"], "tests": ["pytest keys"]}
+"""A step that closes only with both of its checkpoints."""
+
 NEEDED: dict[str, Any] = {
     "workspace": "Shop", "content": "x", "ops": [{"op": "node_upsert", "id": "a", "type": "note"}], "card": "t",
     "from": "a", "rel": "supports", "to": "a", "ids": ["a"], "status": "closed", "question_id": "a", "subgoal_id": "a",

@@ -71,9 +71,13 @@ decisions §4 note: a progress note, mirrored into the notes document
 decisions §4 verify: confirms checkpoints of a step
     test_there_are_five_checkpoints_and_each_is_true_or_false
     test_a_confirmation_may_be_taken_back
-decisions §4 done: closes a step, refused until criteria and tests are confirmed
+decisions §4 and §10 done: closes a step, refused until what the step defines is confirmed
     test_a_step_closes_only_when_criteria_and_tests_are_confirmed
-    test_the_refusal_names_the_call_that_confirms
+    test_closing_a_step_asks_for_what_the_step_defines
+    test_the_refusal_names_what_to_check_and_the_checkpoints_to_add
+    test_done_without_a_step_leads_to_the_only_open_one
+decisions §10: on a task without steps tasks_done names tasks_complete
+    test_done_without_steps_leads_to_complete
     test_a_step_may_be_confirmed_and_closed_in_one_call
     test_a_refused_close_keeps_not_even_the_confirmations_it_brought
     test_a_closed_step_is_left_alone_until_it_is_opened
@@ -109,6 +113,9 @@ shapes tasks radar: target defaults to the focus
 decisions §7: without target and focus the only open task, else the one last worked on; nothing open: a recovery
     test_without_target_and_focus_the_radar_takes_the_obvious_one
     test_the_first_task_is_created_by_the_recovery
+decisions §10: plans with steps of their own count as tasks
+    test_a_plan_with_steps_of_its_own_counts_as_a_task
+    test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task
 decisions §7 show: the tree with criteria, tests, blockers, notes, evidence and who works on it
     test_a_task_is_shown_whole
     test_a_plan_is_shown_with_its_tasks
@@ -134,12 +141,14 @@ decisions §4: reasoning_ref is task/TASK-001, notes, TASK-001-graph, TASK-001-t
     test_the_reasoning_of_a_task_is_where_the_radar_says
 decisions §4: next is one call that can be sent as it is, and leads on
     test_a_task_without_steps_is_to_be_divided
-    test_the_first_open_step_is_to_be_confirmed_and_then_closed
+    test_the_first_open_step_is_closed_with_the_checkpoints_that_the_reason_names
     test_children_come_before_their_step_and_blocked_ones_last
     test_what_a_task_depends_on_comes_first
-    test_after_a_done_task_comes_its_plan_or_the_list
+    test_after_a_done_task_comes_its_plan_then_other_work_then_a_new_task
     test_a_plan_names_the_task_to_go_on_with
-    test_following_the_next_call_finishes_the_work
+    test_the_radar_of_a_plan_shows_how_the_step_of_its_task_is_verified
+decisions §10: next always leads on
+    test_every_next_call_changes_the_next_one_or_is_refused_with_what_is_missing
 decisions §4 delta: events since an event_id, with the promised fields
     test_every_mutation_makes_one_event_that_delta_shows_as_it_was_answered
     test_a_mutation_writes_one_row_to_the_log_of_events
@@ -178,6 +187,8 @@ decisions §4 handoff: done, remaining, risks, plus the radar and the next call
     test_a_hand_over_tells_what_is_done_what_remains_and_what_is_at_risk
     test_the_hand_over_of_a_plan_tells_of_its_tasks
     test_storing_a_hand_over_is_no_change_of_the_task
+decisions §10: hand-overs carry what was found, in the answer and in the capsule alike
+    test_a_hand_over_carries_what_was_found_in_its_answer_and_in_its_capsule
 decisions §4 handoff: as_capsule stores it as a capsule that passes lint, named TASK-001-handoff
     test_a_hand_over_may_be_stored_as_a_capsule_that_passes_lint
     test_hand_overs_of_plans_and_workspaces_do_not_meet

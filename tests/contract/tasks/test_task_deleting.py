@@ -15,8 +15,11 @@ def test_a_deleted_step_takes_its_subtree_along(desk: Desk) -> None:
     desk("decompose", target="TASK-001", parent="s:1", steps=[{"title": "b.a"}, {"title": "b.b"}])
     desk("decompose", target="TASK-001", parent="s:1.s:0", steps=[{"title": "b.a.a"}])
     answer = desk("delete", target="TASK-001", path="s:1")
-    assert set(answer) == {"id", "kind", "revision", "event", "step", "deleted"}
-    assert (answer["deleted"], answer["step"]) == (True, {"step_id": "STEP-002", "path": "s:1"})
+    assert set(answer) == {"workspace", "id", "kind", "title", "revision", "event", "step", "deleted"}
+    assert (answer["deleted"], answer["step"]) == (
+        True,
+        {"step_id": "STEP-002", "path": "s:1", "title": "b"},
+    )
     assert list(desk.steps("TASK-001")) == ["s:0", "s:2"]
     for path in ("s:1", "s:1.s:0", "s:1.s:0.s:0"):
         desk.misses("delete", target="TASK-001", path=path)

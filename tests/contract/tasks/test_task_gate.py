@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.tasks.desk import BOTH
+from contract.tasks.desk import BOTH, GUARDED
 
 if TYPE_CHECKING:
     from contract.tasks.desk import Desk
@@ -20,13 +20,18 @@ MUTATIONS: dict[str, dict[str, Any]] = {
 """A call of each mutation that a task with an open step s:0 and a closed step s:1 accepts."""
 
 
+def guarded(desk: Desk) -> None:
+    """Makes a task whose only step has criteria and tests."""
+    desk("create", kind="task", title="A", steps=[GUARDED])
+
+
 def two_steps(desk: Desk) -> None:
     desk.task("A", "open", "closed")
     desk.close("TASK-001", "s:1")
 
 
 def test_a_step_closes_only_when_criteria_and_tests_are_confirmed(desk: Desk) -> None:
-    desk.task("A", "a")
+    guarded(desk)
     error = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
     assert error.status == 409
     assert error.details is not None
@@ -41,17 +46,62 @@ def test_a_step_closes_only_when_criteria_and_tests_are_confirmed(desk: Desk) ->
     assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
-def test_the_refusal_names_the_call_that_confirms(desk: Desk) -> None:
-    desk.task("A", "a")
-    recovery = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0").recovery
+@pytest.mark.parametrize(
+    ("defined", "missing"),
+    [({}, []), ({"success_criteria": "it signs"}, ["criteria"]), ({"tests": ["pytest"]}, ["tests"]),
+     ({"success_criteria": [], "tests": []}, []), ({"blockers": ["the vault"]}, [])],
+)  # fmt: skip
+def test_closing_a_step_asks_for_what_the_step_defines(timed: Desk, defined: Any, missing: list[str]) -> None:
+    timed("create", kind="task", title="A", steps=[{"title": "a", **defined}])
+    if missing:
+        error = timed.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+        assert error.details is not None
+        assert error.details["missing"] == missing
+    timed("done", target="TASK-001", path="s:0", **({"checkpoints": dict.fromkeys(missing, True)} if missing else {}))
+    assert timed.steps("TASK-001")["s:0"]["done"] is True
+
+
+def test_the_refusal_names_what_to_check_and_the_checkpoints_to_add(desk: Desk) -> None:
+    guarded(desk)
+    refused = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0")
+    recovery = refused.recovery
     assert recovery is not None
-    assert recovery["tool"] == "tasks_verify"
+    assert (recovery["tool"], recovery["arguments"]) == (
+        "tasks_done",
+        {"workspace": "Shop", "target": "TASK-001", "step_id": "STEP-001"},
+    )
+    for part in ("it signs", "pytest keys", "checkpoints", '"criteria": true', '"tests": true'):
+        assert part in recovery["reason"]
+    again = desk.door.refuses("CHECKPOINTS_NOT_CONFIRMED", recovery["tool"], **recovery["arguments"])
+    assert again.recovery == recovery, "sent as it is it is refused again and writes nothing"
+    desk.door(recovery["tool"], **recovery["arguments"], checkpoints=BOTH)
+    assert desk.steps("TASK-001")["s:0"]["done"] is True
+
+
+def test_done_without_steps_leads_to_complete(desk: Desk) -> None:
+    desk.task("A")
+    for code, address in (("INVALID_REQUEST", {}), ("NOT_FOUND", {"path": "s:0"}), ("NOT_FOUND", {"step_id": "x"})):
+        recovery = desk.refuses(code, "done", target="TASK-001", **address).recovery
+        assert recovery is not None
+        assert (recovery["tool"], recovery["arguments"]) == (
+            "tasks_complete",
+            {"workspace": "Shop", "target": "TASK-001"},
+        )
+    desk("complete", target="TASK-001")
+    assert desk.shown("TASK-001")["status"] == "DONE"
+
+
+def test_done_without_a_step_leads_to_the_only_open_one(desk: Desk) -> None:
+    two_steps(desk)
+    recovery = desk.refuses("INVALID_REQUEST", "done", target="TASK-001", checkpoints=BOTH).recovery
+    assert recovery is not None
+    assert recovery["arguments"]["checkpoints"] == BOTH
+    desk("decompose", target="TASK-001", steps=[{"title": "c"}])
+    several = desk.refuses("INVALID_REQUEST", "done", target="TASK-001").recovery
+    assert several is not None
+    assert several["tool"] == "tasks_radar"
     desk.door(recovery["tool"], **recovery["arguments"])
-    again = desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0").recovery
-    assert again == recovery, "sent as it is it confirms nothing"
-    checked = {**recovery["arguments"], "checkpoints": BOTH}
-    desk.door(recovery["tool"], **checked)
-    desk("done", target="TASK-001", path="s:0")
+    assert desk.steps("TASK-001")["s:0"]["done"] is True
 
 
 def test_a_step_may_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
@@ -65,7 +115,7 @@ def test_a_step_may_be_confirmed_and_closed_in_one_call(desk: Desk) -> None:
 
 
 def test_a_refused_close_keeps_not_even_the_confirmations_it_brought(desk: Desk) -> None:
-    desk.task("A", "a")
+    guarded(desk)
     desk.refuses("CHECKPOINTS_NOT_CONFIRMED", "done", target="TASK-001", path="s:0", checkpoints={"criteria": True})
     assert desk.steps("TASK-001")["s:0"]["checkpoints"] == {}
     desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
@@ -74,9 +124,9 @@ def test_a_refused_close_keeps_not_even_the_confirmations_it_brought(desk: Desk)
 
 
 def test_a_confirmation_may_be_taken_back(desk: Desk) -> None:
-    desk.task("A", "a")
+    guarded(desk)
     desk("verify", target="TASK-001", path="s:0", checkpoints=BOTH)
-    desk("verify", target="TASK-001", path="s:0", checkpoints={"tests": False})
+    desk("verify", target="TASK-001", path="s:0", checkpoints={"docs": True, "tests": False})
     confirmed = desk.steps("TASK-001")["s:0"]["checkpoints"]
     assert confirmed["criteria"] is True
     assert not confirmed.get("tests")
@@ -88,7 +138,16 @@ def test_there_are_five_checkpoints_and_each_is_true_or_false(desk: Desk) -> Non
     all_five = dict.fromkeys(("criteria", "tests", "security", "perf", "docs"), True)
     desk("verify", target="TASK-001", path="s:0", checkpoints=all_five)
     assert desk.steps("TASK-001")["s:0"]["checkpoints"] == all_five
-    for wrong in ({}, {"test": True}, {"tests": 1}, {"tests": "true"}, ["tests"], {"tests": None}):
+    for wrong in (
+        {},
+        {"test": True},
+        {"tests": 1},
+        {"tests": "true"},
+        ["tests"],
+        {"tests": None},
+        {"tests": False},
+        {"criteria": False, "tests": False},
+    ):
         desk.refuses("INVALID_REQUEST", "verify", target="TASK-001", path="s:0", checkpoints=wrong)
     desk.refuses("INVALID_REQUEST", "verify", target="TASK-001", path="s:0")
     desk.refuses("INVALID_REQUEST", "done", target="TASK-001", path="s:0", checkpoints={"criteria": "yes"})
@@ -100,7 +159,9 @@ def test_a_blocked_step_does_not_close(desk: Desk) -> None:
     assert answer["event"]["type"] == "step_blocked"
     assert desk.steps("TASK-001")["s:0"]["blocked"] is True
     assert any("waiting for the vault" in blocker for blocker in desk.radar("TASK-001")["radar"]["blockers"])
-    desk.refuses("CONFLICT", "done", target="TASK-001", path="s:0", checkpoints=BOTH)
+    recovery = desk.refuses("CONFLICT", "done", target="TASK-001", path="s:0", checkpoints=BOTH).recovery
+    assert recovery is not None
+    assert (recovery["tool"], recovery["arguments"]["blocked"]) == ("tasks_block", False)
     assert desk("block", target="TASK-001", path="s:0", blocked=False)["event"]["type"] == "step_unblocked"
     assert desk.radar("TASK-001")["radar"]["blockers"] == []
     desk("done", target="TASK-001", path="s:0", checkpoints=BOTH)
@@ -136,7 +197,7 @@ def test_a_closed_step_is_left_alone_until_it_is_opened(desk: Desk) -> None:
 
 
 def test_a_reopened_step_must_be_confirmed_anew(desk: Desk) -> None:
-    desk.task("A", "a")
+    guarded(desk)
     desk.refuses("CONFLICT", "reopen", target="TASK-001", path="s:0")
     desk.close("TASK-001", "s:0")
     desk("reopen", target="TASK-001", path="s:0")

@@ -138,3 +138,33 @@ def test_the_capsule_of_a_large_hand_over_keeps_within_the_limit_of_capsules(hom
         desk("handoff", target="TASK-001", as_capsule=True)
         assert desk.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_chars"] <= 4000
         assert len(desk("handoff", target="TASK-001")["handoff"]["remaining"]) == 140
+
+
+def test_a_hand_over_carries_what_was_found_in_its_answer_and_in_its_capsule(desk: Desk) -> None:
+    desk.task("A", "a", "b")
+    desk.close("TASK-001", "s:0")
+    assert "nothing is backed by evidence yet" in desk("handoff", target="TASK-001")["handoff"]["risks"]
+    cards = {
+        "evidence": "the log shows two signers", "hypothesis": "the cache holds the old key",
+        "question": "who signs at night", "test": "clear the cache and sign", "decision": "rotate on Sundays",
+    }  # fmt: skip
+    for kind, title in cards.items():
+        desk.room(f"think_add_{kind}", target="TASK-001", card={"id": kind, "title": title})
+    for note in ("the first note", "warning: the staging key is shared"):
+        desk("note", target="TASK-001", note=note)
+    answer = desk("handoff", target="TASK-001", as_capsule=True)
+    handoff = answer["handoff"]
+    assert "evidence: the log shows two signers" in handoff["done"]
+    assert "nothing is backed by evidence yet" not in handoff["risks"]
+    assert handoff["open"] == [
+        "question question: who signs at night",
+        "hypothesis hypothesis: the cache holds the old key",
+        "test test: clear the cache and sign",
+    ]
+    assert handoff["notes"] == ["warning: the staging key is shared", "the first note"]
+    assert handoff["decisions"] == ["rotate on Sundays"]
+    capsule = desk.door("capsule_fetch", name="TASK-001-handoff", workspace="Shop")["capsule_text"]
+    for text in (*cards.values(), "the first note", "warning: the staging key is shared"):
+        assert text in capsule
+    desk.room("think_set_status", target="TASK-001", ids=["question", "hypothesis", "test"], status="closed")
+    assert "open" not in desk("handoff", target="TASK-001")["handoff"]

@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from contract.tasks.desk import BOTH, check_call
+from contract.tasks.desk import GUARDED, check_call
+from moss_memory.errors import MossError
 from support.beside import dump
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from contract.tasks.desk import Desk
 
 
 def next_of(desk: Desk, target: str) -> tuple[str, dict[str, Any]]:
     call = desk.radar(target)["radar"]["next"]
-    check_call(call)
+    assert set(call) == {"tool", "arguments", "reason"}
     return call["tool"], {name: value for name, value in call["arguments"].items() if name != "workspace"}
 
 
@@ -82,6 +85,21 @@ def test_without_target_and_focus_the_radar_takes_the_obvious_one(desk: Desk) ->
     assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-002", "only_open")
 
 
+def test_a_plan_with_steps_of_its_own_counts_as_a_task(desk: Desk) -> None:
+    desk.plan("P", steps=[{"title": "a"}, {"title": "b"}])
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("PLAN-001", "only_open")
+    desk.close("PLAN-001", "s:0")
+    desk.task("untouched", "a")
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("PLAN-001", "last_worked_on")
+    assert desk("handoff")["target"]["id"] == "PLAN-001"
+    desk.plan("no steps")
+    desk("note", target="PLAN-002", note="only its tasks are work")
+    assert desk("radar")["target"]["id"] == "PLAN-001"
+    desk.close("PLAN-001", "s:1")
+    desk("complete", target="PLAN-001")
+    assert (desk("radar")["target"]["id"], desk("radar")["chosen"]) == ("TASK-001", "only_open")
+
+
 def test_the_first_task_is_created_by_the_recovery(desk: Desk) -> None:
     recovery = desk.refuses("INVALID_REQUEST", "radar").recovery
     assert recovery is not None
@@ -100,10 +118,12 @@ def test_the_focus_can_be_set_read_and_cleared(desk: Desk) -> None:
     desk.task()
     desk.plan()
     assert desk("focus") == {"workspace": "Shop", "previous": None, "focus": None}
+    title = "Rotate the signing key"
     assert desk("focus", action="set", target="TASK-001") == {
         "workspace": "Shop",
         "previous": None,
         "focus": "TASK-001",
+        "title": title,
     }
     assert desk("focus", target="PLAN-001")["previous"] == "TASK-001"
     for reading in ({}, {"action": "get"}):
@@ -151,16 +171,23 @@ def test_a_task_without_steps_is_to_be_divided(desk: Desk) -> None:
     assert (tool, arguments["target"]) == ("tasks_decompose", "TASK-001")
 
 
-def test_the_first_open_step_is_to_be_confirmed_and_then_closed(desk: Desk) -> None:
-    desk.task("A", "a", "b")
-    confirm = {"target": "TASK-001", "step_id": "STEP-001", "checkpoints": dict.fromkeys(BOTH, False)}
-    assert next_of(desk, "TASK-001") == ("tasks_verify", confirm)
+def test_the_first_open_step_is_closed_with_the_checkpoints_that_the_reason_names(desk: Desk) -> None:
+    desk("create", kind="task", title="A", steps=[GUARDED, {"title": "b"}])
+    close = ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
+    assert next_of(desk, "TASK-001") == close
+    reason = desk.radar("TASK-001")["radar"]["next"]["reason"]
+    for part in ("it signs", "pytest keys", '"criteria": true', '"tests": true'):
+        assert part in reason
     desk("verify", target="TASK-001", path="s:0", checkpoints={"criteria": True})
-    assert next_of(desk, "TASK-001") == ("tasks_verify", {**confirm, "checkpoints": {"tests": False}})
+    assert next_of(desk, "TASK-001") == close
+    reason = desk.radar("TASK-001")["radar"]["next"]["reason"]
+    assert "pytest keys" in reason
+    assert "it signs" not in reason
+    assert "criteria" not in reason
     desk("verify", target="TASK-001", path="s:0", checkpoints={"tests": True})
-    assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
+    assert next_of(desk, "TASK-001") == close
     desk("done", target="TASK-001", path="s:0")
-    assert next_of(desk, "TASK-001")[1]["step_id"] == "STEP-002"
+    assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-001", "step_id": "STEP-002"})
 
 
 def test_children_come_before_their_step_and_blocked_ones_last(desk: Desk) -> None:
@@ -181,26 +208,35 @@ def test_children_come_before_their_step_and_blocked_ones_last(desk: Desk) -> No
 
 def test_what_a_task_depends_on_comes_first(desk: Desk) -> None:
     desk.task("A", "a")
-    desk.task("B")
+    desk.task("B", "b")
+    desk.task("C")
     desk("edit", target="TASK-001", depends_on=["TASK-002"])
-    assert next_of(desk, "TASK-001") == ("tasks_radar", {"target": "TASK-002"})
+    desk("edit", target="TASK-002", depends_on=["TASK-003"])
+    assert next_of(desk, "TASK-001") == next_of(desk, "TASK-003")
     assert any("TASK-002" in blocker for blocker in desk.radar("TASK-001")["radar"]["blockers"])
+    desk("complete", target="TASK-003")
+    assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-002", "step_id": "STEP-002"})
+    assert desk.radar("TASK-001")["radar"]["next"]["reason"].startswith("TASK-002: ")
+    desk.close("TASK-002", "s:0")
     desk("complete", target="TASK-002")
-    assert next_of(desk, "TASK-001")[0] == "tasks_verify"
+    assert next_of(desk, "TASK-001") == ("tasks_done", {"target": "TASK-001", "step_id": "STEP-001"})
     assert desk.radar("TASK-001")["radar"]["blockers"] == []
 
 
-def test_after_a_done_task_comes_its_plan_or_the_list(desk: Desk) -> None:
+def test_after_a_done_task_comes_its_plan_then_other_work_then_a_new_task(desk: Desk) -> None:
     desk.plan()
     desk.task("A", parent="PLAN-001")
     desk.task("B")
-    for target in ("TASK-001", "TASK-002"):
-        desk("complete", target=target)
-    assert next_of(desk, "TASK-001") == ("tasks_radar", {"target": "PLAN-001"})
-    assert next_of(desk, "TASK-002")[0] == "tasks_list"
-    assert next_of(desk, "PLAN-001") == ("tasks_complete", {"target": "PLAN-001"})
+    desk("complete", target="TASK-001")
+    assert next_of(desk, "TASK-001") == ("tasks_complete", {"target": "PLAN-001"})
     desk("complete", target="PLAN-001")
-    assert next_of(desk, "PLAN-001")[0] == "tasks_list"
+    assert next_of(desk, "TASK-001") == next_of(desk, "PLAN-001") == next_of(desk, "TASK-002")
+    desk("complete", target="TASK-002")
+    for target in ("TASK-001", "TASK-002", "PLAN-001"):
+        assert next_of(desk, target) == ("tasks_create", {"kind": "task"})
+    call = desk.radar("TASK-001")["radar"]["next"]
+    assert "`title`" in call["reason"]
+    assert "title" in desk.door.refuses("INVALID_REQUEST", call["tool"], **call["arguments"]).message
 
 
 def test_a_plan_names_the_task_to_go_on_with(desk: Desk) -> None:
@@ -208,40 +244,102 @@ def test_a_plan_names_the_task_to_go_on_with(desk: Desk) -> None:
     tool, arguments = next_of(desk, "PLAN-001")
     assert (tool, arguments["kind"], arguments["parent"]) == ("tasks_create", "task", "PLAN-001")
     for priority in ("low", "normal", "normal", "high", "low"):
-        desk.task(priority, parent="PLAN-001", priority=priority)
+        desk.task(priority, "a", parent="PLAN-001", priority=priority)
     order = []
     desk("complete", target="TASK-005", status="ACTIVE")
     for _ in range(5):
         tool, arguments = next_of(desk, "PLAN-001")
-        assert tool == "tasks_radar"
+        assert tool == "tasks_done"
         order.append(arguments["target"])
+        desk.close(arguments["target"], "s:0")
+        assert next_of(desk, "PLAN-001") == ("tasks_complete", {"target": arguments["target"]})
         desk("complete", target=arguments["target"])
     assert order == ["TASK-005", "TASK-004", "TASK-002", "TASK-003", "TASK-001"]
 
 
-def test_following_the_next_call_finishes_the_work(desk: Desk) -> None:
+def test_the_radar_of_a_plan_shows_how_the_step_of_its_task_is_verified(desk: Desk) -> None:
+    desk.plan()
+    desk("create", kind="task", title="A", parent="PLAN-001", steps=[GUARDED])
+    assert desk.radar("PLAN-001")["radar"]["verify"] == ["it signs", "pytest keys"]
+
+
+def plan_with_own_steps(desk: Desk) -> None:
+    desk.plan("P", steps=[GUARDED, {"title": "b"}])
+
+
+def plan_with_tasks(desk: Desk) -> None:
+    desk.plan("P", steps=[{"title": "own"}])
+    desk("create", kind="task", title="A", parent="PLAN-001", steps=[GUARDED])
+    desk.task("without steps", parent="PLAN-001")
+
+
+def empty_plan(desk: Desk) -> None:
+    desk.plan("P")
+
+
+def nested_and_blocked_steps(desk: Desk) -> None:
     desk.plan("P")
     desk.task("A", "a", "b", parent="PLAN-001")
-    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, {"title": "y"}])
+    desk("decompose", target="TASK-001", parent="s:0", steps=[{"title": "x"}, GUARDED])
     desk("block", target="TASK-001", path="s:1", reason="the vault")
+    desk("block", target="TASK-001", path="s:0.s:1", reason="the vault")
+
+
+def dependencies(desk: Desk) -> None:
+    desk.plan("P")
+    desk.task("A", "a", parent="PLAN-001", priority="high")
     desk.task("B", parent="PLAN-001", priority="low")
-    desk("edit", target="TASK-002", depends_on=["TASK-001"])
-    target = "PLAN-001"
+    desk.task("C", "c")
+    desk("edit", target="TASK-001", depends_on=["TASK-002", "TASK-003"])
+
+
+def claimed_by_another(desk: Desk) -> None:
+    plan_with_tasks(desk)
+    for target in ("PLAN-001", "TASK-001", "TASK-002"):
+        desk("claim", agent="ada", target=target)
+
+
+SHAPES = (
+    plan_with_own_steps, plan_with_tasks, empty_plan, nested_and_blocked_steps, dependencies, claimed_by_another,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("asks", ["radar", "handoff"])
+@pytest.mark.parametrize("make", SHAPES)
+def test_every_next_call_changes_the_next_one_or_is_refused_with_what_is_missing(
+    timed: Desk, make: Callable[[Desk], None], asks: str
+) -> None:
+    make(timed)
     for _ in range(60):
-        call = desk.radar(target)["radar"]["next"]
-        check_call(call)
-        arguments = call["arguments"]
-        if "checkpoints" in arguments:
-            assert not any(arguments["checkpoints"].values()), "nobody has checked them yet"
-            arguments = {**arguments, "checkpoints": dict.fromkeys(arguments["checkpoints"], True)}
-        answer = desk.door(call["tool"], **arguments)
-        if call["tool"] == "tasks_radar":
-            target = answer["target"]["id"]
-        if call["tool"] == "tasks_list":
+        answer = timed(asks, target="PLAN-001")
+        call = answer["radar"]["next"]
+        if answer["target"]["status"] == "DONE":
             break
+        check_call(call)
+        if not follow(timed, call):
+            continue
+        assert timed.radar("PLAN-001")["radar"]["next"] != call, "it leads to itself"
     else:
         pytest.fail("the calls do not come to an end")
-    assert desk.listed(status="DONE") == ["PLAN-001", "TASK-001", "TASK-002"]
+    assert timed.listed(status="DONE") == timed.listed()
+
+
+def follow(desk: Desk, call: dict[str, Any]) -> bool:
+    """Sends a call as it is; after a refusal adds the checkpoints that it asks for. True when it was accepted."""
+    refused: MossError | None = None
+    try:
+        desk.door(call["tool"], **call["arguments"])
+    except MossError as error:
+        refused = error
+    if refused is None:
+        return True
+    assert (refused.code, call["tool"]) == ("CHECKPOINTS_NOT_CONFIRMED", "tasks_done")
+    assert refused.recovery is not None
+    assert refused.recovery["arguments"] == call["arguments"]
+    assert refused.details is not None
+    confirmed = dict.fromkeys(refused.details["missing"], True)
+    desk.door(call["tool"], **call["arguments"], checkpoints=confirmed)
+    return False
 
 
 def test_a_radar_beyond_two_hundred_steps_says_that_it_shows_not_all(timed: Desk) -> None:

@@ -232,3 +232,19 @@ def test_a_claim_that_cannot_be_meant_is_refused(desk: Desk, asked: dict[str, An
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "claim", **asked)
     desk.refuses("INVALID_REQUEST", "claim", target="TASK-001")
+
+
+def test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task(desk: Desk) -> None:
+    desk.plan("P", steps=[{"title": "a"}, {"title": "b"}], priority="high")
+    desk.plan("only tasks")
+    desk.task("A", parent="PLAN-001")
+    assert [(one["id"], one.get("step", {}).get("path")) for one in desk("ready")["tasks"]] == [
+        ("PLAN-001", "s:0"),
+        ("TASK-001", None),
+    ]
+    assert desk("claim", agent="ada")["id"] == "PLAN-001"
+    desk("claim", agent="ada", release=True)
+    desk.close("PLAN-001", "s:0", "s:1")
+    assert [one["id"] for one in desk("ready")["tasks"]] == ["TASK-001"], "its task is still open"
+    desk("complete", target="TASK-001")
+    assert [one["id"] for one in desk("ready")["tasks"]] == ["PLAN-001"], "it can be completed"

@@ -103,7 +103,10 @@ def test_a_step_is_named_by_its_id_or_by_its_path(timed: Desk, tool: str) -> Non
         answer = timed(tool, target="TASK-001", **address, **TAKES_STEP[tool])
         assert {"id", "kind", "revision", "event", "step"} <= set(answer)
         path = address.get("path", "s:0")
-        assert answer["step"] == {"step_id": "STEP-001" if path == "s:0" else "STEP-002", "path": path}
+        step_id, title = ("STEP-001", "a") if path == "s:0" else ("STEP-002", "b")
+        title = TAKES_STEP[tool].get("title", title)
+        assert answer["step"] == {"step_id": step_id, "path": path, "title": title}
+        assert (answer["workspace"], answer["title"]) == ("Shop", "A")
         assert answer["event"]["path"] == path
 
 

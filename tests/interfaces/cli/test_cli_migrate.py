@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -293,9 +294,28 @@ def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None
 def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -> None:
     capability = capability_of(cli.home, "feature_units")
     with ThreadPoolExecutor(8) as threads:
-        paths = set(threads.map(lambda _: keep(capability, "feature_units", unit("FU-9")), range(400)))
-    assert paths == {os.path.join(FOLDER, "feature_units", "FU-9.json")}
-    assert os.listdir(os.path.join(FOLDER, "feature_units")) == ["FU-9.json"]
+        paths = set(threads.map(lambda _: keep(capability, "feature_units", unit("FU-9")), range(50)))
+    assert len(paths) == 50, "one file each"
+    assert {os.path.basename(path) for path in paths} == set(os.listdir(os.path.join(FOLDER, "feature_units")))
+    assert os.path.join(FOLDER, "feature_units", "FU-9.json") in paths
+
+
+def test_every_submission_is_kept_with_its_workspace_and_provenance(cli: Cli, away: Store) -> None:
+    provenance = {"source_refs": ["PR-7"], "agent_id": "codex", "extracted_at": "2025-12-31T10:00:00Z"}
+    for status in ("planning", "in_progress", "in_progress"):
+        body = {**unit("FU-9"), "status": status}
+        kept = submit_or_spool(away, "feature_units", body, provenance=provenance, workspace="shop")["kept"]
+        assert stat.S_IMODE(os.stat(kept).st_mode) == 0o600
+    assert sorted(os.listdir(os.path.join(FOLDER, "feature_units"))) == ["FU-9.json", "FU-9~2.json", "FU-9~3.json"]
+    for again in (False, True):
+        report = cli("record", "migrate", FOLDER).json
+        assert (report["files"], report["failed"], report["migrated"]) == (3, [], 0 if again else 2)
+    [entity] = cli("record", "entities", "-w", "shop", "--include-provenance").json["entities"]
+    assert entity["observation_count"] == 3
+    source = entity["provenance"]["status"]
+    assert (source["agent_id"], source["source_refs"], source["observed_at"]) == (
+        "codex", ["PR-7"], "2025-12-31T10:00:00Z",
+    )  # fmt: skip
 
 
 def from_elsewhere(**more: Any) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from interfaces.cli.terminal import as_table
+from moss_memory.cli.args.command import find_command
+from moss_memory.cli.render.table import table_of
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -207,3 +209,42 @@ def test_a_conflict_is_resolved_with_content(shop: Cli) -> None:
     known = ("graph", "conflict-resolve", conflict["conflict_id"], "use_content", "-w", "shop")
     assert shop(*known, "--content", '{"title": "both"}').json["applied"] is True
     assert shop("graph", "query", "--ids", conflict["key"], "-w", "shop").json["nodes"][0]["title"] == "both"
+
+
+def test_a_claim_takes_the_target_first_as_every_task_command(shop: Cli) -> None:
+    for title in ("One", "Two"):
+        shop("task", "create", "task", title, "-w", "shop").json  # noqa: B018
+    assert shop("task", "claim", "TASK-002", "--agent", "me", "-w", "shop").json["id"] == "TASK-002"
+    assert shop("task", "claim", "--agent", "me", "-w", "shop").json["id"] == "TASK-001"
+    refused = shop("task", "claim", "TASK-002", "-w", "shop")
+    assert (refused.code, "--agent is needed" in refused.err) == (2, True)
+
+
+def test_done_without_steps_mentions_complete(shop: Cli) -> None:
+    shop("task", "create", "task", "Small", "-w", "shop").json  # noqa: B018
+    refused = shop("task", "done", "TASK-001", "-w", "shop")
+    assert "moss task complete closes it" in refused.err
+    assert "try: moss task complete --workspace shop --target TASK-001" in refused.err
+
+
+def test_a_radar_fits_a_screen_of_80_by_24() -> None:
+    steps = [
+        {"step_id": f"STEP-{n}", "path": f"s:{n}", "title": f"{n} " + "long title " * 20, "done": n < 5,
+         "blocked": n == 7, "checkpoints": {}}
+        for n in range(60)
+    ]  # fmt: skip
+    call = {"tool": "tasks_done", "arguments": {"workspace": "shop", "target": "TASK-001", "step_id": "STEP-5"}}
+    radar = {
+        "now": "TASK-001 A: s:5 " + "do it " * 60, "why": "first open step; 5 of 60 steps are done",
+        "verify": ["it works " * 30] * 9, "blockers": ["s:7 waits " * 20] * 9, "next": {**call, "reason": "why " * 99},
+    }  # fmt: skip
+    target = {"id": "TASK-001", "kind": "task", "title": "A" * 300, "status": "ACTIVE", "priority": "high"}
+    answer = {"workspace": "shop", "target": target, "chosen": "focus", "focus": "TASK-001", "radar": radar,
+              "steps": steps, "truncated": False}  # fmt: skip
+    found = find_command(["task", "radar"])
+    assert found is not None
+    lines = table_of(answer, found[0].operation.answers, width=80, reading=True).splitlines()
+    assert len(lines) <= 23
+    assert max(map(len, lines)) <= 80
+    assert any("moss task done" in line for line in lines)
+    assert re.fullmatch(r"and \d+ more; `moss task show` has all", lines[-1])

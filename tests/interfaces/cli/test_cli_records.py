@@ -186,11 +186,11 @@ def test_the_timeline_says_when_what_happened_to_which(told: Cli) -> None:
 def test_capabilities_are_told_with_their_fields(cli: Cli) -> None:
     assert len(cli("record", "capabilities").json["capabilities"]) == 7
     shown = cli("record", "capabilities", "--table").out
-    assert f"{UNIT} (feature_unit, built-in), known by id\nfield " in shown
+    assert f"{UNIT} (feature_unit), known by id\nfield " in shown
     states = "planning, in_progress, completed, deployed, deferred, cancelled"
     assert re.search(rf"^status +string +yes +{states}$", shown, re.MULTILINE)
-    assert re.search(r"^ended_at +time +- +event agent_session\.ended$", shown, re.MULTILINE)
-    assert re.search(r"^alternatives +array<string> +- +a set; searched$", shown, re.MULTILINE)
+    assert re.search(r"^ended_at +time +- +-$", shown, re.MULTILINE)
+    assert re.search(r"^alternatives +array<string> +- +a set$", shown, re.MULTILINE)
     assert "record capabilities" in cli("record").out
     assert "record capabilities" in cli("record", "--help").out
 

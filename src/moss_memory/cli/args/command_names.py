@@ -53,7 +53,7 @@ SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_r
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
 
 UNLISTED = (
-    "record_capabilities", "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
+    "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
     "moss_workspace_delete",
 )  # fmt: skip
 """Commands of tools that MCP does not list."""

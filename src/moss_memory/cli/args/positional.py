@@ -40,7 +40,10 @@ def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     """Return the required arguments that may be positional, in the order of the signature; empty outside of groups."""
     if not is_grouped(operation.name) and operation.name not in _WITH_POSITIONALS:
         return ()
-    return tuple(name for name in operation.required if name not in ("workspace", "output"))
+    required = tuple(name for name in operation.required if name not in ("workspace", "output"))
+    if required and "target" in operation.parameters and operation.name.startswith("tasks_"):
+        return ("target", *(name for name in required if name != "target"))
+    return required
 
 
 def positional_of(operation: Operation | BuiltIn) -> str | None:

@@ -158,7 +158,9 @@ def print_error(error: MossError) -> None:
     say(f"[{error.code}] {_one_line(error.message)}")
     errors = (error.details or {}).get("errors", ())
     for line in errors[:ERRORS_SHOWN]:
-        say(f"  {_location(line)}: [{line.get('code')}] {_one_line(str(line.get('message')))}")
+        if str(line.get("message")) not in error.message:
+            code = f"[{line['code']}] " if "code" in line else ""
+            say(f"  {_location(line)}: {code}{_one_line(str(line.get('message')))}")
     if len(errors) > ERRORS_SHOWN:
         total = (error.details or {}).get("errors_total", len(errors))
         say(f"  and {total - ERRORS_SHOWN:,} more")
@@ -175,7 +177,7 @@ def print_error(error: MossError) -> None:
 def _location(problem: dict[str, Any]) -> str:
     """Return the location of a problem: the file, if there are several, and the line."""
     line = f"line {problem['line']}" if "line" in problem else ""
-    return _one_line(f"{problem.get('file', '')} {line}".strip())
+    return _one_line(f"{problem.get('file', problem.get('path', ''))} {line}".strip())
 
 
 def _one_line(message: str) -> str:

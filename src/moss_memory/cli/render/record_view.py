@@ -40,24 +40,22 @@ def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:
 
 
 def capabilities_table(capabilities: list[dict[str, Any]], width: int) -> str:
-    """Return each capability with its fields: required, allowed values, events."""
+    """Return each capability with its fields: required, allowed values."""
     blocks = []
     for one in capabilities:
-        head = f"{one['capability_id']} ({one['entity_type']}, {one['source']}), known by {', '.join(one['identity'])}"
+        head = f"{one['capability_id']} ({one['entity_type']}), known by {', '.join(one['identity'])}"
         rows = [
             [Cell(printable(name)), Cell(field["type"]), Cell("yes" if field.get("required") else "-"),
-             Cell(printable(_details(one["entity_type"], field)))]
+             Cell(printable(_details(field)))]
             for name, field in one["fields"].items()
         ]  # fmt: skip
         blocks.append("\n".join([*wrap_text(printable(head), width, indent=2), align_rows(_FIELDS, rows, width=width)]))
     return "\n\n".join(blocks)
 
 
-def _details(entity_type: str, field: dict[str, Any]) -> str:
+def _details(field: dict[str, Any]) -> str:
     parts = [", ".join(field["enum"])] if "enum" in field else []
-    parts += ["a set"] if field.get("set") else []
-    parts += [f"event {entity_type}.{field['event']}"] if "event" in field else []
-    return "; ".join([*parts, *(["searched"] if field.get("search") else [])]) or "-"
+    return "; ".join([*parts, *(["a set"] if field.get("set") else [])]) or "-"
 
 
 def sources_table(entity: dict[str, Any], width: int) -> str:

@@ -43,6 +43,10 @@ def table_of(
         from .plan_view import plan_of
 
         return paint(plan_of(answer, width), colour=colour)
+    if reading and "radar" in shape.fields and "steps" in shape.fields:
+        from .radar_view import screen_of
+
+        return paint(screen_of(answer, width), colour=colour)
     return paint(_render(answer, shape, width, reading), colour=colour)
 
 

@@ -49,3 +49,20 @@ def write_private(path: str, content: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+def write_new_private(path: str, suffix: str, content: bytes) -> str:
+    """Write a new file with mode 0600 and return its path: `path` with the suffix, else with a number before it."""
+    temporary = f"{path}.{os.urandom(8).hex()}.part"
+    write_private(temporary, content)
+    try:
+        number = 1
+        while True:
+            new = f"{path}{suffix}" if number == 1 else f"{path}~{number}{suffix}"
+            try:
+                os.link(temporary, new)  # unlike a rename, it never replaces the file of another process
+                return new
+            except FileExistsError:
+                number += 1
+    finally:
+        os.unlink(temporary)

@@ -16,8 +16,7 @@ select workspace_norm, count(*), max(updated_at) from artifacts
 where deleted_at is null and (expires_at is null or expires_at > :now) group by workspace_norm
 
 -- name: tasks
-select workspace_norm, count(case when kind = 'task' then 1 end), max(updated_at_ms) / 1000 from tasks
-group by workspace_norm
+select workspace_norm, count(*), max(updated_at_ms) / 1000 from tasks group by workspace_norm
 
 -- name: records
 select workspace_norm, count(*), max(updated_at_ms) / 1000 from records group by workspace_norm

@@ -7,16 +7,13 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, integer, list_of, moment_ms, text, texts
 from moss_memory.rows.paging import Page
 
-from .workspace_tools import spelled, sql
+from .workspace_tools import CHANGES_READ, spelled, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
-
-_CHANGES = 1000
-"""The number of last changes that order workspaces exactly; older ones are ordered by day."""
 
 _TABLES = {
     "capsule": "capsules where deleted_at is null",
@@ -58,7 +55,7 @@ def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     """List the workspaces that changed last and what they hold, without counting it; at most 500."""
     page = Page(limit, 0, maximum=_MAX_WORKSPACES)
     held = _families_by_workspace(tx)
-    changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": _CHANGES})}
+    changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
     days = {workspace: _last_day(tx, workspace) for workspace in held if workspace not in changed}
     ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -(days.get(one) or 0), one))
     return {

@@ -19,11 +19,14 @@ sql = load_queries(__file__)
 COUNTED = {
     "capsules": ("capsule", "active capsules"),
     "artifacts": ("artifact", "active artifacts that have not expired"),
-    "tasks": ("task", "tasks, whatever their status; not plans"),
+    "tasks": ("task", "plans and tasks, whatever their status"),
     "records": ("record", "records"),
     "notes": ("reasoning", "notes that a branch shows"),
 }
 """The counts with their families."""
+
+CHANGES_READ = 1000
+"""The number of last changes that order workspaces exactly."""
 
 _SPELLING_TABLES = ("capsules", "artifacts", "records", "workspaces")
 """The tables with the original spelling of a workspace, in the order of lookup."""
@@ -51,7 +54,9 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
     """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
     page = Page(limit, offset, maximum=500)
     found = figures(tx)
-    ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], one[0]))
+    # Changes within one second have the same time: the sequence numbers of their events order them.
+    last = {workspace: seq for workspace, seq, _ in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
+    ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], -last.get(one[0], 0), one[0]))
     shown = ordered[page.offset : page.offset + page.limit]
     return {
         "workspaces": [{"workspace": spelled(tx, workspace), **figures} for workspace, figures in shown],

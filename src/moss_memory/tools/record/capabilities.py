@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid_request, nearest
+from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.times import instant_us
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 BODY_MAX_CHARS = 1_000_000
 FIELD_TYPES = ("string", "text", "time", "number", "boolean", "object", "array<string>", "array<object>")
-_FIELD_KEYS = {"type", "required", "enum", "set", "search", "event"}
+_FIELD_KEYS = {"type", "required", "enum", "set", "search", "event", "ref"}
 _FILE_KEYS = {"capability_id", "entity_type", "fields", "identity", "title"}
 _BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
 _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
 _PROBLEMS_SHOWN = 10
 _SIMILARITY = 0.7
+_ERRORS_SHOWN = 20
+_TOLD = 5
+"""The maximum number of violations in a message; the details have all."""
+PLACEHOLDER = "(fill in:"
+"""The beginning of a text that stands for a missing value; a body with one is refused."""
 
 
 class Capability:
@@ -39,28 +44,91 @@ class Capability:
         self.source = source
 
     def check(self, body: dict[str, Any]) -> None:
-        """Refuse a body that the capability does not allow, with the path of the violation."""
+        """Refuse a body that the capability does not allow, with all its violations and their paths."""
+        errors = self.errors_in(body)
+        if errors:
+            raise combine(errors)
+
+    def errors_in(self, body: dict[str, Any]) -> list[MossError]:
+        """Return every violation of the capability by a body, each with its path."""
         if len(canonical(body)) > BODY_MAX_CHARS:
-            raise invalid_request(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")
-        for name in body:
-            if name not in self.fields:
-                like = nearest(name, list(self.fields)) or ""
-                raise invalid_request(
-                    f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
-                    f" (known: {', '.join(self.fields)})",
-                    path=f"body.{name[:100]}",
-                    nearest=like,
-                )
+            return [invalid_request(f"`body` has more than {BODY_MAX_CHARS} characters of JSON; split it", path="body")]
+        unknown = [name for name in body if name not in self.fields]
+        errors = [self._unknown_field(name) for name in unknown[:_ERRORS_SHOWN]]
         for name, field in self.fields.items():
-            if body.get(name) is not None:
-                _check_value(body[name], field, f"body.{name}")
-            elif field.get("required"):
-                raise invalid_request(f"body.{name} is required by {self.capability_id}; add it", path=f"body.{name}")
+            path = f"body.{name}"
+            if body.get(name) is None:
+                if field.get("required"):
+                    errors.append(invalid_request(f"{path} is required by {self.capability_id}; add it", path=path))
+                continue
+            try:
+                _check_value(body[name], field, path)
+            except MossError as error:
+                errors.append(error)
+        return errors
+
+    def _unknown_field(self, name: str) -> MossError:
+        like = nearest(name, list(self.fields)) or ""
+        return invalid_request(
+            f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
+            f" (known: {', '.join(self.fields)})",
+            path=f"body.{name[:100]}",
+            nearest=like,
+        )
+
+    def completed(self, body: dict[str, Any], errors: list[MossError]) -> dict[str, Any]:
+        """Return a body without unknown fields, with a placeholder for each field that is missing or invalid."""
+        wrong = {str((error.details or {}).get("path")) for error in errors}
+        known = {name: value for name, value in body.items() if name in self.fields}
+        for name in body:
+            like = nearest(name, list(self.fields), cutoff=_SIMILARITY) if name not in self.fields else None
+            if like is not None and like not in known:
+                known[like] = body[name]
+                wrong.discard(f"body.{like}")
+        for name, field in self.fields.items():
+            if any(path == f"body.{name}" or path.startswith(f"body.{name}[") for path in wrong):
+                known[name] = f"{PLACEHOLDER} {_expected(field)})"
+        return known
+
+    def example(self) -> dict[str, Any]:
+        """Return a small valid body: the required fields."""
+        required = {name: field for name, field in self.fields.items() if field.get("required")}
+        chosen = required or {name: self.fields[name] for name in self.identity}
+        return {name: _example(name, field) for name, field in chosen.items()}
 
     def shown(self) -> dict[str, Any]:
         """Return the capability as a response."""
-        names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "source": self.source}
-        return {**names, "fields": self.fields, "identity": self.identity, "title": self.title}
+        names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "identity": self.identity}
+        fields = {
+            name: {
+                "type": field["type"],
+                "required": bool(field.get("required")),
+                **{key: field[key] for key in ("enum", "set") if field.get(key)},
+            }
+            for name, field in self.fields.items()
+        }
+        return {**names, "fields": fields, "example": self.example()}
+
+
+def combine(errors: list[MossError]) -> MossError:
+    """Return several violations as one error; its details name all of them, and the first as before."""
+    listed = [{"path": (error.details or {}).get("path", "body"), "message": error.message} for error in errors]
+    message = "; ".join(error.message for error in errors[:_TOLD])
+    more = f"; and {len(errors) - _TOLD} more" if len(errors) > _TOLD else ""
+    return invalid_request(message + more, **{**(errors[0].details or {}), "errors": listed})
+
+
+def _expected(field: dict[str, Any]) -> str:
+    kinds = {"time": "an ISO 8601 time", "array<string>": "a list of strings", "array<object>": "a list of objects"}
+    return f"one of {', '.join(field['enum'])}" if "enum" in field else kinds.get(field["type"], f"a {field['type']}")
+
+
+def _example(name: str, field: dict[str, Any]) -> Any:
+    if "enum" in field:
+        return field["enum"][0]
+    values = {"time": "2026-01-31T09:00:00Z", "number": 1, "boolean": True, "object": {}, "array<object>": [{}]}
+    text = f"the {name.replace('_', ' ')}"
+    return values.get(field["type"], [text] if field["type"] == "array<string>" else text)
 
 
 class Registry:
@@ -85,6 +153,7 @@ class Registry:
                 "UNKNOWN_CAPABILITY",
                 f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
                 details={"known": known, **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {})},
+                recovery=next_call("record_capabilities", {}, "lists what can be recorded, with fields and examples"),
             )
         return found
 
@@ -180,7 +249,7 @@ def _check_field(name: str, field: Any) -> None:
     unknown = sorted(field.keys() - _FIELD_KEYS)
     if unknown:
         raise ValueError(f"field {name!r} has unknown keys {', '.join(unknown)}")
-    for flag in ("required", "set", "search"):
+    for flag in ("required", "set", "search", "ref"):
         if not isinstance(field.get(flag, False), bool):
             raise ValueError(f"{flag} of field {name!r} must be true or false")
     enum = field.get("enum")
@@ -190,8 +259,14 @@ def _check_field(name: str, field: Any) -> None:
         raise ValueError(f"field {name!r} has an enum, so its type must be string or text")
     if field.get("set") and field["type"] != "array<string>":
         raise ValueError(f"field {name!r} is a set, so its type must be array<string>")
+    _check_reference(name, field)
     if "event" in field and (field["type"] != "time" or not isinstance(field["event"], str) or not field["event"]):
         raise ValueError(f"event of field {name!r} needs the type time and a name")
+
+
+def _check_reference(name: str, field: dict[str, Any]) -> None:
+    if field.get("ref") and field["type"] not in ("string", "array<string>"):
+        raise ValueError(f"field {name!r} refers to entities, so its type must be string or array<string>")
 
 
 def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
@@ -211,6 +286,8 @@ def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
     if not isinstance(value, expected[kind]) or (kind == "number" and isinstance(value, bool)):
         article = "an" if kind in ("object", "time") else "a"
         raise invalid_request(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
+    if isinstance(value, str) and value.startswith(PLACEHOLDER) and value.endswith(")"):
+        raise invalid_request(f"{path} still says {value[:100]!r}; say what it is", path=path)
     if kind == "time":
         instant_us(value, what=path)
     if "enum" in field and value not in field["enum"]:

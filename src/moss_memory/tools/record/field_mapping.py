@@ -78,6 +78,15 @@ def unpack(found: Any) -> list[tuple[dict[str, Any], dict[str, Any], dict[str, A
     return result
 
 
+def split_workspace(found: Any) -> tuple[Any, str | None]:
+    """Return the content of a file without the workspace beside its body, and that workspace."""
+    if not (isinstance(found, dict) and isinstance(found.get("body"), dict) and "workspace" in found):
+        return found, None
+    if not isinstance(found["workspace"], str):
+        raise ValueError("the workspace beside the body is no text")
+    return {name: value for name, value in found.items() if name != "workspace"}, found["workspace"]
+
+
 def split_fields(capability: Capability, body: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the fields of a body that a capability has, and the others."""
     known = {name: value for name, value in body.items() if name in capability.fields}

@@ -96,3 +96,18 @@ select r.row_id, r.capability_id, e.entity_id, r.workspace_norm, r.workspace_raw
 from observations o join records r on r.row_id = o.record_row join entities e on e.row_id = o.entity_row
 where o.entity_row = :entity_row
 group by r.row_id, r.capability_id, e.entity_id, r.workspace_norm, r.workspace_raw, r.body_json order by r.row_id
+
+-- name: superseded
+-- The records of these after which their entity was told of with other content.
+select r.payload_id from records r join entities e on e.row_id = r.entity_row
+where {chosen} and e.last_content_id <> r.content_id
+
+-- name: spellings
+-- The values of one field in the records of an entity.
+select distinct p.value from records r join record_properties p on p.row_id = r.row_id
+where r.entity_row = :entity_row and p.name = :name
+
+-- name: referrers
+-- The entities with a record of which one of these fields has one of these values.
+select distinct r.entity_row from record_properties p join records r on r.row_id = p.row_id
+where {fields} and {forms} and r.workspace_norm = :workspace and r.entity_row <> :entity_row

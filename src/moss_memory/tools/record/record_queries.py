@@ -149,10 +149,7 @@ def record_filters(
     workspace: str | None,
 ) -> RecordFilters:
     """Return the filters of a call; refuse a property that its type does not have."""
-    if properties is not None and len(properties) > PROPERTIES_MAX:
-        raise invalid_request(
-            f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties"
-        )
+    _check_count(properties)
     ways, conditions = [], []
     placed, values = where(workspace, (("type", type),), table="records.")
     capabilities = registry_of(tx.config.home).of_type(type) if type is not None else []
@@ -177,9 +174,77 @@ def record_filters(
     return RecordFilters(ways, conditions, values)
 
 
+def matching_entities(
+    tx: ReadTransaction,
+    conditions: list[str],
+    values: dict[str, Any],
+    entity_type: str | None,
+    properties: dict[str, Any],
+    upto: int | None,
+) -> list[int]:
+    """Return the rows of the entities whose snapshot has these properties, now or from observations up to a time."""
+    _check_count(properties)
+    capabilities = registry_of(tx.config.home).of_type(entity_type) if entity_type is not None else []
+    wanted = {name: set(_stored_values(capabilities, name, value)) for name, value in properties.items()}
+    # A value of a snapshot comes from a record of the entity, so records narrow the entities down by an index.
+    conditions, values = list(conditions), dict(values)
+    for number, (name, forms) in enumerate(wanted.items()):
+        values[f"name{number}"], values[f"forms{number}"] = name, sorted(forms)
+        conditions.append(
+            "row_id in (select r.entity_row from record_properties p join records r on r.row_id = p.row_id"
+            f" where p.name = :name{number} and {tx.sql_in('p.value', f'forms{number}')})"
+        )
+    rows = list(tx.stream(f"select {ENTITY_COLUMNS} from entities {_where(conditions)}", values))
+    return [row[0] for row in rows if _has_properties(snapshot_of(tx, row, upto), wanted)]
+
+
+def _has_properties(snapshot: dict[str, Any], wanted: dict[str, set[str]]) -> bool:
+    return all(forms & _forms_of(snapshot.get(name)) for name, forms in wanted.items())
+
+
+def _forms_of(value: Any) -> set[str]:
+    """Return the values of a field in every form that property filters compare."""
+    found: set[str] = set()
+    for item in value if isinstance(value, list) else [value]:
+        if item is not None and not isinstance(item, (dict, list)):
+            found.add(property_value(item, "string"))
+            if isinstance(item, str):
+                try:
+                    found.add(property_value(item, "time"))
+                except MossError:
+                    continue
+    return found
+
+
+def snapshot_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, Any]:
+    """Return the snapshot of an entity's row, now or from its observations up to a time."""
+    if upto is None:
+        now: dict[str, Any] = json.loads(row[4])
+        return now
+    return reduce_observations(tx.stream(sql["observations"], {"entity_row": row[0], "upto": upto})).fields
+
+
+def _check_count(properties: dict[str, Any] | None) -> None:
+    if properties is not None and len(properties) > PROPERTIES_MAX:
+        raise invalid_request(
+            f"`properties` has {len(properties)} entries; at most {PROPERTIES_MAX}", path="properties"
+        )
+
+
+def _mark_superseded(tx: ReadTransaction, records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the records with a mark on those that are not the last word on their entity."""
+    ids = [record["id"] for record in records]
+    if not ids:
+        return records
+    query = sql["superseded"].filled(chosen=tx.sql_in("r.payload_id", "ids"))
+    outdated = {payload_id for (payload_id,) in tx.rows(query, {"ids": ids})}
+    return [{**record, "superseded": True} if record["id"] in outdated else record for record in records]
+
+
 def _page(
     tx: ReadTransaction, records: list[dict[str, Any]], pagination: dict[str, Any], *, count: bool
 ) -> dict[str, Any]:
+    records = _mark_superseded(tx, records)
     total = {"total_count": pagination["total"]} if count else {}
     records, pagination = truncate_page(records, pagination, tx.config.page_max_chars)
     return {"records": records, **total, "pagination": pagination}

@@ -7,10 +7,10 @@ from moss_memory.registry.responses import (
     PAGE_THAT_ENDS,
     Column,
     Shape,
-    choice,
     flag,
     free,
     integer,
+    list_of,
     map_of,
     object_of,
     text,
@@ -46,6 +46,7 @@ RECORD = Shape(
         "properties": free("the body that was submitted"),
         "created_at": time_text("when it was first submitted"),
         "updated_at": time_text("when it was last submitted"),
+        "superseded": flag("whether a later payload tells of the same entity", optional=True),
     },
     table=(
         Column("type", goes=5),
@@ -67,6 +68,15 @@ _SOURCE = Shape(
         "unmapped": free("fields of the source that no capability knows", optional=True),
     },
 )
+_RELATION = Shape(
+    "Relation",
+    {
+        "field": text("the field that refers"),
+        "entity_id": text("the other entity"),
+        "entity_type": text("its type"),
+        "title": text("its title"),
+    },
+)
 ENTITY = Shape(
     "Entity",
     {
@@ -76,6 +86,8 @@ ENTITY = Shape(
         "snapshot": free("what is known of it", optional=True),
         "provenance": map_of(object_of(_SOURCE, "its source"), "where each field comes from", optional=True),
         "observation_count": integer("how often it was told of"),
+        "references": list_of(_RELATION, "entities that it refers to", optional=True),
+        "referenced_by": list_of(_RELATION, "entities that refer to it", optional=True),
     },
     table=(
         Column("entity_type", "type", goes=4),
@@ -108,11 +120,9 @@ _CAPABILITY_FIELD = Shape(
     "CapabilityField",
     {
         "type": text("its type"),
-        "required": flag("whether it must be there", optional=True),
+        "required": flag("whether it must be there"),
         "enum": texts("the values it may have", optional=True),
         "set": flag("whether its values are merged", optional=True),
-        "search": flag("whether its words are searched", optional=True),
-        "event": text("the event that its time makes", optional=True),
     },
 )
 CAPABILITY = Shape(
@@ -120,10 +130,9 @@ CAPABILITY = Shape(
     {
         "capability_id": text("its id"),
         "entity_type": text("what a payload tells of"),
-        "source": choice(("built-in", "user"), "where it comes from"),
-        "fields": map_of(object_of(_CAPABILITY_FIELD, "the field"), "the fields of a body"),
         "identity": texts("the fields that say which entity it is"),
-        "title": text("the field that it is called by"),
+        "fields": map_of(object_of(_CAPABILITY_FIELD, "the field"), "the fields of a body"),
+        "example": free("a small body that is accepted"),
     },
 )
 SOME_PAGE = object_of(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, next_call
 from moss_memory.registry.arguments import SearchMode, Workspace
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import is_semantic, operation
@@ -10,7 +10,8 @@ from moss_memory.registry.responses import BAD_FILE, BOUNDED_PAGINATION, SEARCH_
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label
 from moss_memory.rows.times import instant_us
 
-from .capabilities import registry_of
+from .capabilities import combine, registry_of
+from .entity_ids import canonical
 from .record_queries import (
     ENTITY_COLUMNS,
     EVENT_COLUMNS,
@@ -18,20 +19,23 @@ from .record_queries import (
     LIMIT_MAX,
     entity_response,
     event_response,
+    matching_entities,
     page_of,
     record_filters,
     where,
 )
 from .record_responses import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
-from .submission import Submission, first_answer, sql
+from .submission import Submission, errors_in_provenance, first_answer, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     CapabilityId = str
+    OneCapability = str
     Body = dict[str, Any]
     Provenance = dict[str, Any]
     ClientRequestId = str
@@ -45,6 +49,7 @@ if TYPE_CHECKING:
     EntityType = str
     IncludeSnapshots = bool
     IncludeProvenance = bool
+    Relations = bool
     Moment = str
     EventType = str
     RecordId = str
@@ -57,8 +62,15 @@ else:
     def _flag(description):
         return {"type": "boolean", "description": description}
 
-    CapabilityId = _text("e.g. neotoma:store_feature_unit:v1")
-    Body = {"type": "object", "description": "the fields of the capability"}
+    CapabilityId = _text(
+        "neotoma:store_X:v1, X: feature_unit, release, agent_decision, architectural_decision, agent_session, "
+        "validation_result, codebase_entity"
+    )
+    OneCapability = _text("only this one")
+    Body = {
+        "type": "object",
+        "description": "its fields (`record_capabilities`), e.g. decision, rationale, timestamp",
+    }
     Provenance = {
         "type": "object",
         "properties": {
@@ -73,7 +85,7 @@ else:
     }
     ClientRequestId = _text("repeats with it change nothing")
     RecordType = _text("e.g. feature_unit")
-    Properties = {"type": "object", "description": "values that fields must have or contain"}
+    Properties = {"type": "object", "description": 'fields must equal or contain, e.g. {"status": "planning"}'}
     SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
     RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
     IncludeTotal = _flag("also how many match")
@@ -82,10 +94,14 @@ else:
     EntityType = _text("e.g. release")
     IncludeSnapshots = _flag("with what is known of them")
     IncludeProvenance = _flag("where each field comes from")
+    Relations = _flag("also `references` and `referenced_by`")
     Moment = _text("ISO 8601 date or time")
     EventType = _text("e.g. feature_unit.created")
     RecordId = _text("payload_id that told of it")
     EntityId = _text("id of an entity")
+
+
+RECOVERY_MAX_CHARS = 4000
 
 
 def as_read_error(error: MossError) -> MossError:
@@ -110,10 +126,19 @@ def _translate(error: MossError, storage_code: str) -> MossError:
     return MossError(code, error.message, details=details, recovery=error.recovery)
 
 
+def _explain(error: MossError) -> MossError:
+    """Return an error of `submit_payload`; one about its arguments leads to the list of capabilities."""
+    translated = as_write_error(error)
+    if translated.code == "VALIDATION_ERROR" and translated.recovery is None:
+        reason = "shows what can be recorded, the fields of each kind and an example"
+        translated.recovery = next_call("record_capabilities", {}, reason)
+    return translated
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
-    translate=as_write_error,
+    translate=_explain,
     answers={
         "payload_id": text("id of the record"),
         "payload_content_id": text("a hash of the content"),
@@ -134,9 +159,19 @@ def submit_payload(
     client_request_id: ClientRequestId | None = None,
     workspace: Workspace = DEFAULT_WORKSPACE,
 ) -> dict[str, Any]:
-    """Record a payload about an entity, checked by its capability; equal content is kept once, every source counts."""
+    """Record a fact with its source: feature unit, release, decision, session, validation, component."""
     capability = registry_of(tx.config.home).find(capability_id)
-    capability.check(body)
+    errors = [*capability.errors_in(body), *errors_in_provenance(provenance or {})]
+    if errors:
+        given = {
+            "capability_id": capability_id,
+            "body": capability.completed(body, errors),
+            "provenance": provenance,
+            "client_request_id": client_request_id,
+            "workspace": workspace,
+            "allow_secrets": tx.config.allow_secrets or None,
+        }
+        raise _complete(combine(errors), {name: value for name, value in given.items() if value is not None})
     submission = Submission(tx, capability, body, provenance or {}, workspace)
     request = normalize_label(client_request_id, what="client_request_id")
     again = None if request is None else tx.row(sql["request"], {**submission.key, "client_request_id": request})
@@ -144,6 +179,18 @@ def submit_payload(
         tx.skip_event()
         return first_answer(again, submission.content_id, str(request))
     return submission.write(request)
+
+
+def _complete(error: MossError, given: dict[str, Any]) -> MossError:
+    """Return the error with the completed call as its recovery, or the capability's fields if that is too long."""
+    if len(canonical(given)) > RECOVERY_MAX_CHARS:
+        wanted = {"capability_id": given["capability_id"]}
+        error.recovery = next_call("record_capabilities", wanted, "shows the fields of this capability")
+    else:
+        error.recovery = next_call(
+            "submit_payload", given, "the same call with all its fields; replace each (fill in: …)"
+        )
+    return error
 
 
 def _is_semantic_search(arguments: Any) -> bool:
@@ -176,7 +223,7 @@ def retrieve_records(
     include_total_count: IncludeTotal = False,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """Find records by type, property, id, words and meaning: best match first, else newest first."""
+    """Find payloads as submitted, outdated ones too, by type, property, words, meaning; now: `retrieve_entities`."""
     filters = record_filters(tx, type, properties, ids, workspace)
     most = min(limit, LIMIT_MAX)
     terms = [search] if isinstance(search, str) else search
@@ -198,15 +245,17 @@ def retrieve_entities(
     tx: ReadTransaction,
     *,
     entity_type: EntityType | None = None,
+    properties: Properties | None = None,
     limit: RecordLimit = 100,
     offset: RecordOffset = 0,
     include_snapshots: IncludeSnapshots = True,
     include_provenance: IncludeProvenance = False,
+    relations: Relations = False,
     as_of: Moment | None = None,
     entity_id: EntityId | None = None,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """List entities with what is known of them, now or at a time (`as_of`), newest first."""
+    """List what is true now (or at `as_of`) of feature units, releases, decisions …, each once, newest first."""
     upto = None if as_of is None else instant_us(as_of, what="as_of", end_of_day=True)
     conditions, values = where(workspace, (("type", entity_type), ("entity_id", entity_id)))
     if upto is not None:
@@ -214,8 +263,15 @@ def retrieve_entities(
             "exists (select 1 from observations o where o.entity_row = entities.row_id and o.observed_us <= :upto)"
         )
         values["upto"] = upto
+    if properties:
+        conditions.append(tx.sql_in("row_id", "matching"))
+        values["matching"] = matching_entities(tx, conditions[:-1], values, entity_type, properties, upto)
     rows, pagination = page_of(tx, ENTITY_COLUMNS, {"entities": ""}, conditions, values, "row_id desc", limit, offset)
     entities = [entity_response(tx, row, upto, include_snapshots, include_provenance) for row in rows]
+    if relations:
+        from .entity_relations import relations_of
+
+        entities = [{**entity, **relations_of(tx, row, upto)} for entity, row in zip(entities, rows, strict=True)]
     entities, pagination = truncate_page(entities, pagination, tx.config.page_max_chars)
     return {"entities": entities, "pagination": pagination}
 
@@ -239,7 +295,7 @@ def list_timeline_events(
     offset: RecordOffset = 0,
     workspace: Workspace | None = None,
 ) -> dict[str, Any]:
-    """List what happened when, newest first, by type, time, record and entity; bounds are inclusive."""
+    """List dated events of records (created, recorded, released …), newest first; bounds are inclusive."""
     conditions, values = where(workspace, (("event_type", event_type),), table="t.")
     for bound, given, compare in (("after_date", after_date, ">="), ("before_date", before_date, "<=")):
         if given is not None:
@@ -260,7 +316,7 @@ def list_timeline_events(
 
 @operation(
     idempotent=True,
-    visible=False,
+    has_budget=True,
     translate=as_read_error,
     answers={
         "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),
@@ -268,8 +324,14 @@ def list_timeline_events(
     },
     example="moss record capabilities",
 )
-def record_capabilities(tx: ReadTransaction) -> dict[str, Any]:
-    """List what may be submitted: every capability with its fields, and files that cannot be used."""
+def record_capabilities(
+    tx: ReadTransaction, *, capability_id: OneCapability | None = None, budget: Budget
+) -> dict[str, Any]:
+    """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
     registry = registry_of(tx.config.home)
-    known = [registry.capabilities[name].shown() for name in sorted(registry.capabilities)]
-    return {"capabilities": known, **({"problems": registry.problems} if registry.problems else {})}
+    chosen = sorted(registry.capabilities) if capability_id is None else [registry.find(capability_id).capability_id]
+    problems = {"problems": registry.problems} if registry.problems and capability_id is None else {}
+    return budget.fit(
+        [registry.capabilities[name].shown() for name in chosen],
+        lambda kept: {"capabilities": kept, **problems, "truncated": False},
+    )

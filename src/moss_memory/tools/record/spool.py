@@ -7,7 +7,7 @@ import os
 import re
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.storage.files.private_files import make_private_folder, write_private
+from moss_memory.storage.files.private_files import make_private_folder, write_new_private
 
 from .capabilities import registry_of
 from .entity_ids import entity_id
@@ -49,9 +49,8 @@ def submit_or_spool(
 ) -> dict[str, Any]:
     """Submit a record, or write it to a file if the store cannot be reached.
 
-    Return the answer of `submit_payload`, or `{"kept": path}`. The file has only the body, without provenance and
-    workspace; a second body of the same identity replaces the first. An invalid body raises `VALIDATION_ERROR` in
-    both cases.
+    Return the answer of `submit_payload`, or `{"kept": path}`. Each submission gets a file of its own, with its
+    provenance and workspace if there are any. An invalid body raises `VALIDATION_ERROR` in both cases.
     """
     try:
         capability = capability_of(store.config.home, collection)
@@ -68,24 +67,36 @@ def submit_or_spool(
         if not error.code.startswith("DB_"):
             raise
     try:
-        return {"kept": keep(capability, collection, body, folder=folder)}
+        place = workspace or store.config.workspace or None
+        return {"kept": keep(capability, collection, body, provenance=provenance, workspace=place, folder=folder)}
     except MossError as error:
         raise as_write_error(error) from None
 
 
-def keep(capability: Capability, collection: str, body: dict[str, Any], *, folder: str = MEMORY_FOLDER) -> str:
-    """Write a record's body atomically to a file that only its owner can read, and return the path."""
+def keep(
+    capability: Capability,
+    collection: str,
+    body: dict[str, Any],
+    *,
+    provenance: dict[str, Any] | None = None,
+    workspace: str | None = None,
+    folder: str = MEMORY_FOLDER,
+) -> str:
+    """Write a submission atomically to a new file that only its owner can read, and return the path.
+
+    The file has the body; with provenance or workspace it has these and the body as `{body, provenance, workspace}`.
+    """
     capability.check(body)
     place = os.path.join(folder, collection)
     make_private_folder(place)
-    path = os.path.join(place, f"{file_name(capability, body)}.json")
-    write_private(path, _encode(body))
-    return path
+    also = {name: value for name, value in (("provenance", provenance), ("workspace", workspace)) if value}
+    path = os.path.join(place, file_name(capability, body))
+    return write_new_private(path, ".json", _encode({"body": body, **also} if also else body))
 
 
-def _encode(body: dict[str, Any]) -> bytes:
-    text = json.dumps(body, ensure_ascii=False, indent=2).encode() + b"\n"
-    return text if len(text) <= FILE_MAX_BYTES else json.dumps(body, ensure_ascii=False).encode()
+def _encode(content: dict[str, Any]) -> bytes:
+    text = json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"
+    return text if len(text) <= FILE_MAX_BYTES else json.dumps(content, ensure_ascii=False).encode()
 
 
 def file_name(capability: Capability, body: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 
 from moss_memory.errors import MossError
@@ -12,7 +13,7 @@ from moss_memory.secrets.scanner import findings_in, told
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
 
 from .entity_ids import content_id, digest, payload_id
-from .field_mapping import split_fields, unpack
+from .field_mapping import split_fields, split_workspace, unpack
 from .record_tools import submit_payload
 from .spool import COLLECTIONS, FILE_MAX_BYTES, capability_of
 
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
     from .capabilities import Capability
     from .field_mapping import Mapping
+
+
+_REPEATED = re.compile(r"~\d+\.json$")
+"""Matches a file of a further submission of the same entity: it counts even if its content is the same."""
 
 
 def kept_files(folder: str) -> list[tuple[str, str]]:
@@ -48,8 +53,9 @@ def migrate(
 ) -> dict[str, Any]:
     """Submit every spooled record and read it back; report a file that fails and continue with the others.
 
-    The observation time of a record is that of its file, so later submissions are not overwritten. `lenient` also
-    accepts arrays of bodies, bodies with their provenance, and fields that the capability does not have.
+    The observation time of a record is that of its file, so later submissions are not overwritten. A file that names
+    its workspace keeps it; `workspace` is for the others. `lenient` also accepts arrays of bodies, and fields that
+    the capability does not have.
     """
     files = kept_files(folder)
     report: dict[str, Any] = {"files": len(files), "migrated": 0, "already_there": 0, "failed": []}
@@ -88,10 +94,19 @@ class _SpooledRecord:
     """One record of a file: its capability, body and provenance, and the fields that the capability lacks."""
 
     def __init__(
-        self, capability: Capability, body: dict[str, Any], provenance: dict[str, Any], unmapped: dict[str, Any]
+        self,
+        capability: Capability,
+        body: dict[str, Any],
+        provenance: dict[str, Any],
+        unmapped: dict[str, Any],
+        *,
+        workspace: str | None = None,
+        repetition: str = "",
     ) -> None:
         self.capability = capability
         self.body = body
+        self.workspace = workspace
+        self._repetition = repetition
         self.provenance = {**provenance, "unmapped": unmapped} if unmapped else provenance
         self.unmapped = unmapped
 
@@ -102,7 +117,8 @@ class _SpooledRecord:
 
     def request_id(self) -> str:
         """Return its idempotency key: a second import of the same file adds no observation."""
-        return f"migrate:{self.content_id()}" + (f":{digest(self.unmapped)}" if self.unmapped else "")
+        parts = [self.content_id(), *([digest(self.unmapped)] if self.unmapped else []), self._repetition]
+        return "migrate:" + ":".join(filter(None, parts))
 
 
 def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, lenient: bool) -> list[_SpooledRecord]:
@@ -111,10 +127,13 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
     if os.path.commonpath([root, os.path.realpath(path)]) != root:
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
     capability = capability_of(store.config.home, collection)
-    if lenient:
-        entries = unpack(read_json(path, what="record", max_bytes=FILE_MAX_BYTES))
-    else:
-        entries = [(read_object(path, what="record", max_bytes=FILE_MAX_BYTES), {}, {})]
+    read = read_json if lenient else read_object
+    content, place = split_workspace(read(path, what="record", max_bytes=FILE_MAX_BYTES))
+    entries = unpack(content)
+    unknown_provenance = [name for _, _, others in entries for name in others]
+    if unknown_provenance and not lenient:
+        raise ValueError(f"provenance has unknown fields: {', '.join(unknown_provenance)[:200]}")
+    repetition = os.path.basename(path) if _REPEATED.search(path) else ""
     records = []
     for at, (body, provenance, unmapped) in enumerate(entries):
         try:
@@ -123,8 +142,9 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
                 mapped, unknown = split_fields(capability, mapped)
                 unmapped = {**unmapped, **unknown}
             capability.check(mapped)
+            checked = _check_provenance(capability, mapped, provenance)
             records.append(
-                _SpooledRecord(capability, mapped, _check_provenance(capability, mapped, provenance), unmapped)
+                _SpooledRecord(capability, mapped, checked, unmapped, workspace=place, repetition=repetition)
             )
         except (MossError, ValueError) as error:
             if len(entries) == 1:
@@ -145,7 +165,8 @@ def _check_provenance(capability: Capability, body: dict[str, Any], provenance: 
 def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
     """Submit one record, unless it is a dry run; return True if it is new."""
     content = record.content_id()
-    norm = normalize_workspace(workspace or DEFAULT_WORKSPACE)
+    place = record.workspace or workspace or DEFAULT_WORKSPACE
+    norm = normalize_workspace(place)
     known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
         return not known
@@ -158,7 +179,7 @@ def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: 
             "provenance": {"extracted_at": format_instant(seen_us), **record.provenance},
             "client_request_id": record.request_id(),
             "allow_secrets": True,
-            "workspace": workspace or DEFAULT_WORKSPACE,
+            "workspace": place,
         },
     )
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]

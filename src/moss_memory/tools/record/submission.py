@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import invalid_request
+from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import instant_us
 from moss_memory.storage.named_rows import NamedRow
@@ -51,6 +51,24 @@ class Entity(NamedRow):
         return snapshot
 
 
+def errors_in_provenance(provenance: dict[str, Any]) -> list[MossError]:
+    """Return what is wrong with a provenance."""
+    errors = []
+    refs, observed = provenance.get("source_refs", []), provenance.get("extracted_at")
+    if len(refs) > REFS_MAX:
+        problem = f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}"
+        errors.append(invalid_request(problem, path="provenance"))
+    if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
+        problem = f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON"
+        errors.append(invalid_request(problem, path="provenance"))
+    if observed is not None:
+        try:
+            instant_us(observed, what="provenance.extracted_at")
+        except MossError as error:
+            errors.append(error)
+    return errors
+
+
 class Submission:
     """One payload to be written."""
 
@@ -68,14 +86,6 @@ class Submission:
         self._provenance = provenance
         self._workspace = workspace
         refs = provenance.get("source_refs", [])
-        if len(refs) > REFS_MAX:
-            raise invalid_request(
-                f"`provenance.source_refs` has {len(refs)} entries; at most {REFS_MAX}", path="provenance"
-            )
-        if provenance and len(canonical(provenance)) > PROVENANCE_MAX_CHARS:
-            raise invalid_request(
-                f"`provenance` has more than {PROVENANCE_MAX_CHARS} characters of JSON", path="provenance"
-            )
         self.content_id = content_id(capability.capability_id, body, refs, provenance.get("extractor_version"))
         self.key = {"workspace": normalize_workspace(workspace)}
         observed = provenance.get("extracted_at")

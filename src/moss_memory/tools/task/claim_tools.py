@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Release = bool
 else:
     Agent = {"type": "string", "description": "who works on it"}
-    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours; `tasks_note` renews"}
+    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours"}
     Release = {"type": "boolean", "description": "give it back"}
 
 READY_MAX = 200
@@ -65,7 +65,7 @@ def tasks_ready(
     offset: Offset = 0,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the tasks that can be started now, the more urgent and then the older first; `tasks_claim` takes one."""
+    """List what can be started now and nobody works on, the more urgent and then the older first."""
     page = Page(limit, offset, maximum=READY_MAX)
     conditions, values = _conditions(tx, workspace, parent, tag)
     ready = sql["ready"] + conditions
@@ -93,7 +93,7 @@ def tasks_ready(
         "agent": text("who works on it, or gave it back"),
         "lease_until_ms": moment_ms("until when; null when it was given back", nullable=True),
     },
-    example="moss task claim --agent me -w shop --target TASK-001",
+    example="moss task claim TASK-001 --agent me -w shop",
 )
 def tasks_claim(
     tx: Transaction,
@@ -106,9 +106,9 @@ def tasks_claim(
     lease_s: LeaseSeconds = LEASE_S,
     release: Release = False,
 ) -> dict[str, Any]:
-    """Take a task or a step, so that no other agent does; without `target` the first that is ready.
+    """Reserve a task or a step for yourself, so that no other agent takes it; without `target` the first ready one.
 
-    It is yours until the lease runs out; claiming again and `tasks_note` with `agent` renew it, `release` ends it.
+    Claiming again or `tasks_note` with `agent` renews the lease.
     """
     who = normalize_label(agent, what="agent")
     if who is None:

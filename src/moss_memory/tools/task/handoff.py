@@ -7,7 +7,7 @@ import shlex
 
 from moss_memory.rows.names import pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.cards.frontier import find_settled
+from moss_memory.tools.reasoning.cards.frontier import RANKED_TYPES, find_settled
 from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, nodes_of
 from moss_memory.tools.reasoning.graph.open_conflicts import open_conflicts
 from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
@@ -45,15 +45,26 @@ def handover_name(id: str) -> str:
     return f"{id}-handoff"
 
 
+def collect_handoff(task_status: TaskStatus) -> dict[str, list[str]]:
+    """Return the lines to hand over by their kind: the work, and the decisions, open cards and last notes if any."""
+    found = {
+        "open": [line for kind in RANKED_TYPES for line in _cards(task_status, kind, status="open")],
+        "decisions": _cards(task_status, "decision"),
+        "notes": _notes(task_status),
+    }
+    handoff = task_status.handoff(_cards(task_status, "evidence"))
+    return {**handoff, **{name: lines for name, lines in found.items() if lines}}
+
+
 def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
-    questions = [*handoff["risks"], *_conflicts(task_status), *_cards(task_status, "question", status="open")]
+    questions = [*handoff["risks"], *_conflicts(task_status), *handoff.get("open", ())]
     sections = {
         "Objective": _objective(task_status),
         "Current status": _status(task_status, handoff),
-        "Decisions": _decisions(task_status) or ["Nothing was recorded as decided."],
+        "Decisions": _decisions(handoff) or ["Nothing was recorded as decided."],
         "Next actions": _next_actions(task_status),
-        "Key locations": _locations(task_status),
+        "Key locations": _locations(task_status, handoff),
         "Open questions": questions or ["Nothing is known to be in the way."],
     }
     for lines in (200, 50, 20, 10, 5, 2, 1):
@@ -84,10 +95,9 @@ def _status(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]
     return [f"{radar['now']} ({radar['why']}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
 
 
-def _decisions(task_status: TaskStatus) -> list[str]:
+def _decisions(handoff: dict[str, list[str]]) -> list[str]:
     """Return the decisions and notes about a plan or task, newest first."""
-    notes = _notes(task_status)
-    return [*_cards(task_status, "decision"), *(f"Noted: {note}" for note in reversed(notes))]
+    return [*handoff.get("decisions", ()), *(f"Noted: {note}" for note in handoff.get("notes", ()))]
 
 
 def _next_actions(task_status: TaskStatus) -> list[str]:
@@ -113,7 +123,7 @@ def _describe_step(step: Step) -> str:
     return line + (f"; check with {', '.join(tests)}" if tests else "")
 
 
-def _locations(task_status: TaskStatus) -> list[str]:
+def _locations(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
     """Return the files and URLs in notes and evidence, and the documents of the reasoning."""
     evidence = [
         content for _, content in task_status.tx.rows(sql["evidence_by_step"], {"task_row": task_status.task.row_id})
@@ -121,7 +131,7 @@ def _locations(task_status: TaskStatus) -> list[str]:
     reference = Reference(task_status.task)
     branch = f"Notes, trace and graph: branch {reference.branch} of workspace {task_status.workspace}"
     documents = f"documents {reference.notes_doc}, {reference.trace_doc}, {reference.graph_doc}"
-    locations = find_locations([*evidence, *_notes(task_status)])
+    locations = find_locations([*evidence, *reversed(handoff.get("notes", []))])
     if _is_reasoning_disabled(task_status):
         return locations or [f"Workspace {task_status.workspace}, {task_status.task.id}"]
     return [*locations, f"{branch}, {documents}"]
@@ -147,7 +157,10 @@ def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> lis
     if status == "open":
         done = find_settled(task_status.tx, view, graph, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
-    return [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
+    texts = [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
+    if status is None:
+        return texts
+    return [f"{type} {card['id']}: {text}" for card, text in zip(cards, texts, strict=True)]
 
 
 def _conflicts(task_status: TaskStatus) -> list[str]:
@@ -159,6 +172,6 @@ def _conflicts(task_status: TaskStatus) -> list[str]:
 
 
 def _notes(task_status: TaskStatus) -> list[str]:
-    """Return the last notes, oldest first."""
+    """Return the last notes, newest first."""
     found = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
-    return [note["content"] for note in reversed(found)]
+    return [note["content"] for note in found]

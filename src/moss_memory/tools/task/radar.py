@@ -14,7 +14,7 @@ from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, onl
 from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
-from moss_memory.tools.task.model.task_status import TaskStatus
+from moss_memory.tools.task.model.task_status import TaskStatus, choose_open
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     AsCapsule = bool
 else:
     Since = {"type": "string", "description": "event_id; those after it"}
-    AsCapsule = {"type": "boolean", "description": "also store it as the capsule <target>-handoff"}
+    AsCapsule = {"type": "boolean", "description": "also store it as capsule <target>-handoff"}
 
 EVENTS_MAX = 200
 SHOWN_STEPS = 200
@@ -50,8 +50,18 @@ _RADAR = object_of(
     "where it stands",
 )
 _HANDOFF = Shape(
-    "Handoff", {"done": texts("what is done"), "remaining": texts("what remains"), "risks": texts("what may go wrong")}
+    "Handoff",
+    {
+        "done": texts("what is done, and the evidence"),
+        "remaining": texts("what remains"),
+        "risks": texts("what may go wrong"),
+        "open": texts("open questions, hypotheses and tests", optional=True),
+        "decisions": texts("what was decided, newest first", optional=True),
+        "notes": texts("the last notes, newest first", optional=True),
+    },
 )
+_PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
+"""The lists of a hand-over; a small budget drops the last ones first."""
 
 
 @operation(
@@ -76,9 +86,9 @@ def tasks_radar(
     target: TaskId | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show on one screen where a plan or task stands and the one next call to make.
+    """Say what to do now in planned work and the one next call (all details: `tasks_show`).
 
-    Without `target` the focus, else the only open task, else the one last worked on; `chosen` says which.
+    Without `target` the focus, else the only open task or plan with steps, else the one last worked on.
     """
     task, chosen = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
@@ -115,7 +125,7 @@ def tasks_delta(
     limit: PageLimit = 50,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List the task events after one of them, oldest first; go on with `since` = the last event's id."""
+    """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(
@@ -153,20 +163,22 @@ def tasks_handoff(
     as_capsule: AsCapsule = False,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Sum up a plan or task (default as in `tasks_radar`) for the next agent: done, remaining, risks and next call."""
+    """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
+    from .handoff import collect_handoff
+
     if as_capsule and "capsule" in tx.config.disabled_types:
         raise invalid_request(
             "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
         )
     task, _ = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
-    handoff = task_status.handoff()
+    handoff = collect_handoff(task_status)
     capsule = _store_capsule(tx, task_status, handoff) if as_capsule else None
     conflicts = open_conflicts(tx, workspace)
-    parts = [{"list": name, "text": text} for name in ("risks", "remaining", "done") for text in handoff[name]]
+    parts = [{"list": name, "text": text} for name in _PART_ORDER for text in handoff.get(name, ())]
 
     def build(kept: list[Any]) -> dict[str, Any]:
-        lists: dict[str, list[str]] = {"done": [], "remaining": [], "risks": []}
+        lists: dict[str, list[str]] = {name: [] for name in handoff}
         for part in kept[2:]:
             lists[part["list"]].append(part["text"])
         tight = len(kept) == 1
@@ -191,14 +203,9 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
     focus = focus_of(tx, workspace)
     if focus is not None:
         return find_task(tx, workspace, focus), "focus"
-    for kind in ("task", "plan"):
-        key = {"workspace": normalize_workspace(workspace), "kind": kind}
-        found = [one for (one,) in tx.rows(sql["open_works"], key)]
-        if len(found) == 1:
-            return find_task(tx, workspace, found[0]), "only_open"
-        if found:
-            last: str | None = tx.value(sql["last_worked_on"], key)
-            return find_task(tx, workspace, last or found[0]), "last_worked_on"
+    found, chosen = choose_open(tx, workspace)
+    if found is not None:
+        return find_task(tx, workspace, found), chosen
     error = invalid_request("nothing is open in this workspace; create a task first", path="target")
     first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
     error.recovery = next_call("tasks_create", first, "creates the first task")

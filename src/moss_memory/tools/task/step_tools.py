@@ -9,7 +9,18 @@ from moss_memory.registry.operation import operation
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import append, check_note
 from moss_memory.tools.task.model.leases import release_claims, renew
-from moss_memory.tools.task.model.task_rows import Step, Task, find_step, format_id, reserve_numbers, save_step, sql
+from moss_memory.tools.task.model.task_rows import (
+    REQUIRED_CHECKPOINTS,
+    Step,
+    Task,
+    find_step,
+    format_id,
+    reserve_numbers,
+    save_step,
+    sql,
+    steps_of,
+)
+from moss_memory.tools.task.model.task_status import reason_to_close
 
 from .graph_projection import step_edge, step_node, task_document
 from .task_arguments import (
@@ -77,7 +88,7 @@ def tasks_decompose(
     nodes = [part for step in added for part in (step_node(step), step_edge(mutation.task, step))]
     payload = {"steps": [step.step_id for step in added]}
     response = mutation.finish("steps_added", payload, step=above, shown=nodes)
-    return {**response, "steps": [{**step.address(), "title": step.title} for step in added]}
+    return {**response, "steps": [step.address() for step in added]}
 
 
 @operation(
@@ -99,7 +110,7 @@ def tasks_define(
     blockers: Texts | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change one step; changed criteria or tests must be confirmed again. An empty list clears."""
+    """Change one step (the whole task: `tasks_edit`); changed criteria or tests must be confirmed again."""
     given = {"success_criteria": success_criteria, "tests": tests, "blockers": blockers}
     changed = [name for name, value in (("title", title), *given.items()) if value is not None]
     if not changed:
@@ -136,10 +147,7 @@ def tasks_note(
     agent: NoteAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Write a progress note about a plan, task or step; it also stands in the notes of the target.
-
-    With `agent`, what that agent has claimed of the target stays claimed as long again.
-    """
+    """Write a progress note on a plan, task or step; notes on no task: `branchmind_notes_commit`."""
     who = normalize_label(agent, what="agent")
     mutation = Mutation(tx, workspace, target, expected_revision)
     if who is not None:
@@ -165,9 +173,12 @@ def tasks_verify(
     path: StepPath | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Confirm checkpoints of a step (criteria, tests, security, perf, docs); criteria and tests open the gate."""
-    if not checkpoints:
-        raise invalid_request("`checkpoints` is empty; confirm at least one of them", path="checkpoints")
+    """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
+    if not any(checkpoints.values()):
+        raise invalid_request(
+            "`checkpoints` confirms nothing; check the step, then send `true` for at least one of them",
+            path="checkpoints",
+        )
     mutation = Mutation(tx, workspace, target, expected_revision)
     step = _find_open_step(mutation, step_id, path)
     _confirm(step, checkpoints)
@@ -185,17 +196,11 @@ def tasks_done(
     checkpoints: Checkpoints | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Close a step whose criteria and tests are confirmed, before or in this call."""
+    """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
     mutation = Mutation(tx, workspace, target, expected_revision)
+    _require_step(mutation, step_id or path, checkpoints)
     step = _find_open_step(mutation, step_id, path)
-    if step.blocked:
-        reason = f" ({step.block_reason})" if step.block_reason else ""
-        raise mutation.conflict(f"step {step.path} is blocked{reason}; unblock it first")
-    key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
-    children = [child for (child,) in tx.rows(sql["open_children"], key)]
-    if children:
-        problem = f"step {step.path} has open steps below it: {', '.join(children)}"
-        raise mutation.conflict(problem, details={"open": children})
+    _refuse_to_close(mutation, step)
     _confirm(step, checkpoints or {})
     if step.missing():
         raise _unconfirmed_error(mutation, step)
@@ -359,19 +364,51 @@ def _save(mutation: Mutation, step: Step, type: str, payload: dict[str, Any]) ->
     return mutation.finish(type, payload, step=step, shown=[step_node(step)])
 
 
+def _require_step(mutation: Mutation, given: str | None, checkpoints: dict[str, bool] | None) -> None:
+    """Refuse to close a step that is not named, or a step of a plan or task without steps."""
+    tx, task = mutation.tx, mutation.task
+    here = {"workspace": mutation.workspace, "target": task.id}
+    if not steps_of(tx, task, limit=1):
+        complete = next_call("tasks_complete", here, "closes it as a whole")
+        message = f"{task.id} has no steps; `tasks_complete` closes it"
+        if given is None:
+            raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=complete)
+        raise MossError("NOT_FOUND", f"{message}; there is no step {given[:100]!r}", recovery=complete)
+    if given is None:
+        open_steps = steps_of(tx, task, "open_steps", limit=2)
+        call = next_call("tasks_radar", here, "lists the steps and says which one comes next")
+        if len(open_steps) == 1:
+            step: dict[str, Any] = {**here, "step_id": open_steps[0].step_id}
+            step |= {"checkpoints": checkpoints} if checkpoints else {}
+            call = next_call("tasks_done", step, f"{open_steps[0].path} is the only open step")
+        message = f"`step_id` or `path` is needed: which step of {task.id} is done?"
+        raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=call)
+
+
+def _refuse_to_close(mutation: Mutation, step: Step) -> None:
+    """Refuse to close a step that is blocked or has open steps below it."""
+    if step.blocked:
+        reason = f" ({step.block_reason})" if step.block_reason else ""
+        here = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
+        unblock = next_call("tasks_block", {**here, "blocked": False}, f"unblocks it, once it can go on{reason}")
+        raise mutation.conflict(f"step {step.path} is blocked{reason}; unblock it first", recovery=unblock)
+    key = {"task_row": mutation.task.row_id, "step_id": step.step_id}
+    children = [child for (child,) in mutation.tx.rows(sql["open_children"], key)]
+    if children:
+        problem = f"step {step.path} has open steps below it: {', '.join(children)}"
+        raise mutation.conflict(problem, details={"open": children})
+
+
 def _unconfirmed_error(mutation: Mutation, step: Step) -> MossError:
     missing = step.missing()
-    arguments = {
-        "workspace": mutation.workspace,
-        "target": mutation.task.id,
-        "step_id": step.step_id,
-        "checkpoints": dict.fromkeys(missing, False),
-    }
+    arguments = {"workspace": mutation.workspace, "target": mutation.task.id, "step_id": step.step_id}
+    texts = {REQUIRED_CHECKPOINTS[name]: step.texts(REQUIRED_CHECKPOINTS[name]) for name in missing}
     return MossError(
         "CHECKPOINTS_NOT_CONFIRMED",
-        f"step {step.path} is not confirmed: {' and '.join(missing)}; check them, then confirm with `tasks_verify`",
-        details={"missing": missing, "success_criteria": step.texts("success_criteria"), "tests": step.texts("tests")},
-        recovery=next_call("tasks_verify", arguments, "confirms what you have checked: send true for what holds"),
+        f"step {step.path} {step.title} is not confirmed: {' and '.join(missing)}; check them, then send the same call"
+        " with `checkpoints`",
+        details={"missing": missing, **texts},
+        recovery=next_call("tasks_done", arguments, reason_to_close(step)),
     )
 
 

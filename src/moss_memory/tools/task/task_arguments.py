@@ -29,7 +29,7 @@ else:
 
     Texts = {"type": ["string", "array"], "items": {"type": "string"}}
     Kind = {"type": "string", "enum": ["plan", "task"]}
-    TaskId = _text("PLAN-001 or TASK-001")
+    TaskId = _text("e.g. TASK-001")
     TaskTitle = _text("what is to be done")
     Description = _text("details; empty clears")
     Priority = {"type": "string", "enum": ["low", "normal", "high"]}
@@ -51,7 +51,7 @@ else:
         "description": "in the order of work",
     }
     StepId = _text("STEP-001")
-    StepPath = _text("s:0.s:2; or `step_id`")
+    StepPath = _text("or s:0.s:2")
     Checkpoints = {
         "type": "object",
         "properties": {
@@ -62,9 +62,9 @@ else:
             "docs": {"type": "boolean"},
         },
         "additionalProperties": False,
-        "description": "true confirms, false takes back",
+        "description": "true for what you checked; false takes back",
     }
-    Contract = {"type": "object", "description": "what a plan promises; plans only"}
+    Contract = {"type": "object", "description": "plans only; e.g. {goal, done_when}; {} clears"}
 
 TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200

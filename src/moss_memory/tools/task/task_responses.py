@@ -56,9 +56,12 @@ EVENT = Shape(
         Column("event_id", "event id"),
     ),
 )
-STEP_ADDRESS = Shape("StepAddress", {"step_id": text("STEP-001"), "path": text("s:0.s:2")})
 _STEP_COLUMNS = (Column("step_id", "step"), Column("path"), Column("title", least=16))
-NEW_STEP = STEP_ADDRESS.with_fields({"title": text("what is to be done")}, "NewStep", table=_STEP_COLUMNS)
+NEW_STEP = Shape(
+    "NewStep",
+    {"step_id": text("STEP-001"), "path": text("s:0.s:2"), "title": text("what is to be done")},
+    table=_STEP_COLUMNS,
+)
 STEP = NEW_STEP.with_fields(
     {
         "done": flag("whether it is closed"),
@@ -83,8 +86,8 @@ STEP = NEW_STEP.with_fields(
     ),
 )
 CHANGED = {
-    "id": text("PLAN-001 or TASK-001"),
-    "kind": choice(("plan", "task"), "which of them"),
+    "workspace": text("project namespace, as it was given"),
+    **{name: TARGET.fields[name] for name in ("id", "kind", "title")},
     "revision": integer("its revision now"),
     "event": object_of(EVENT, "the event that tells of the change", shown="opened"),
 }
@@ -157,5 +160,5 @@ READY = Shape(
     },
     table=(Column("id"), Column("priority"), Column("title", least=16), Column("why", least=12, goes=9)),
 )
-STEP_NAMED = object_of(STEP_ADDRESS, "the step, where the call was about one")
+STEP_NAMED = object_of(NEW_STEP, "the step, where the call was about one")
 STEPS = list_of(NEW_STEP, "the steps that were added")

@@ -36,7 +36,7 @@ def tasks_show(
     path: StepPath | None = None,
     budget: Budget,
 ) -> dict[str, Any]:
-    """Show a plan or task, or one of its steps, whole: steps, criteria, tests, blockers, notes, evidence, agents."""
+    """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
     task = find_task(tx, workspace, target)
     only = None if step_id is None and path is None else find_step(tx, workspace, task, step_id, path)
     tree = Tree(tx, workspace, task)

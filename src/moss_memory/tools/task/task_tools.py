@@ -94,7 +94,7 @@ def tasks_create(
     steps: Steps | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps. Its reasoning gets a branch."""
+    """Create a plan, or a task (of a plan, with `parent`), optionally with its steps."""
     if expected_revision:
         raise _unexpected_revision(workspace, expected_revision)
     plan = None if parent is None else _find_plan(tx, workspace, kind, parent)
@@ -121,7 +121,7 @@ def tasks_create(
     parts = [part for step in added for part in (step_node(step), step_edge(task, step))]
     update_graph(tx, workspace, task, [task_node(task), *parts])
     add_to_plan_graph(tx, workspace, task)
-    return {**mutation_response(task, event), "steps": [{**step.address(), "title": step.title} for step in added]}
+    return {**mutation_response(workspace, task, event), "steps": [step.address() for step in added]}
 
 
 @operation(
@@ -142,7 +142,7 @@ def tasks_list(
     offset: Offset = 0,
     budget: Budget,
 ) -> dict[str, Any]:
-    """List plans and tasks, oldest first, by kind, status, plan and tag."""
+    """List plans and tasks, oldest first, by kind, status, plan and tag; those to start now: `tasks_ready`."""
     page = Page(limit, offset, maximum=LIST_MAX)
     values: dict[str, Any] = {"workspace": normalize_workspace(workspace), "limit": page.limit, "offset": page.offset}
     conditions = ["workspace_norm = :workspace"]
@@ -187,7 +187,7 @@ def tasks_edit(
     contract: Contract | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Change a plan or task; what is not given stays. An empty list clears tags or dependencies."""
+    """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
     given = dict(zip(_EDITABLE, (title, description, priority, tags, depends_on, contract), strict=True))
     changed = [name for name, value in given.items() if value is not None]
     if not changed:
@@ -220,7 +220,7 @@ def tasks_complete(
     status: TaskStatus = "DONE",
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
-    """Set the status of a plan or task. DONE needs every step done, and of a plan every task DONE."""
+    """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
     mutation = Mutation(tx, workspace, target, expected_revision)
     task = mutation.task
     if status == "DONE":
@@ -257,7 +257,7 @@ def tasks_delete(
     workspace, task = mutation.workspace, mutation.task
     for child in tasks_of_plan(tx, workspace, task):
         _delete_task(tx, workspace, child)
-    return {**mutation_response(task, _delete_task(tx, workspace, task)), "deleted": True}
+    return {**mutation_response(workspace, task, _delete_task(tx, workspace, task)), "deleted": True}
 
 
 @operation(
@@ -268,6 +268,7 @@ def tasks_delete(
         "workspace": text("project namespace, as it was given"),
         "previous": text("the focus before", nullable=True),
         "focus": text("the focus now", nullable=True),
+        "title": text("its title, where it was set", optional=True),
     },
     example="moss task focus TASK-001 -w shop",
 )
@@ -287,10 +288,12 @@ def tasks_focus(
         return {"workspace": workspace, "previous": previous, "focus": previous}
     if wanted == "set" and target is None:
         raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
-    focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
+    task = None if wanted == "clear" else find_task(tx, workspace, target or "")
+    focus = None if task is None else task.id
     tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus})
     tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
-    return {"workspace": workspace, "previous": previous, "focus": focus}
+    title = {} if task is None else {"title": task.title}
+    return {"workspace": workspace, "previous": previous, "focus": focus, **title}
 
 
 def _unexpected_revision(workspace: str, expected: int) -> MossError:

@@ -73,7 +73,7 @@ class Mutation:
             update_referrers(self.tx, self.workspace, task)
         if versions:
             update_graph(self.tx, self.workspace, task, versions)
-        return mutation_response(task, event, step)
+        return mutation_response(self.workspace, task, event, step)
 
 
 def emit(
@@ -110,10 +110,11 @@ def render_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, 
     return {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms, **event}
 
 
-def mutation_response(task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
+def mutation_response(workspace: str, task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:
     """Return the response of each mutation."""
     step_fields = {} if step is None else {"step": step.address()}
-    return {"id": task.id, "kind": task.kind, "revision": task.revision, "event": event, **step_fields}
+    names = {"workspace": workspace, "id": task.id, "kind": task.kind, "title": task.title}
+    return {**names, "revision": task.revision, "event": event, **step_fields}
 
 
 def version_mismatch(workspace: str, target: str, expected: int, actual: int) -> MossError:

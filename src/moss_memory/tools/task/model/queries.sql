@@ -204,13 +204,18 @@ delete from task_claims where task_row = :task_row
 
 -- name: ready
 -- Tasks that can be started: open, unclaimed, without unmet dependencies, first open step not blocked.
+-- A plan with steps of its own counts as a task, unless only its tasks are open.
 select t.id, t.title, t.priority, f.step_id, f.path, f.title from tasks t
 left join steps f on f.task_row = t.row_id and f.step_id = (
   select s.step_id from steps s
   where s.task_row = t.row_id and s.done = 0 and not exists (
     select 1 from steps c where c.task_row = s.task_row and c.parent_step = s.step_id and c.done = 0)
   order by s.sort_key limit 1)
-where t.workspace_norm = :workspace and t.status <> 'DONE' and t.kind = 'task'
+where t.workspace_norm = :workspace and t.status <> 'DONE'
+  and (t.kind = 'task' or f.step_id is not null or (
+    exists (select 1 from steps o where o.task_row = t.row_id)
+    and not exists (
+      select 1 from tasks c where c.workspace_norm = t.workspace_norm and c.parent_id = t.id and c.status <> 'DONE')))
   and not exists (select 1 from task_claims k where k.task_row = t.row_id and k.lease_until_ms > :now_ms)
   and not exists (
     select 1 from task_dependencies d join tasks n on n.workspace_norm = d.workspace_norm and n.id = d.depends_on
@@ -225,12 +230,16 @@ order by case t.priority when 'high' then 0 when 'normal' then 1 else 2 end, t.r
 
 -- name: open_works
 -- Open candidates for a call without `target`; two rows suffice to detect more than one.
-select id from tasks where workspace_norm = :workspace and status <> 'DONE' and kind = :kind order by row_id limit 2
+select t.id from tasks t where t.workspace_norm = :workspace and t.status <> 'DONE' and {counts} order by t.row_id limit 2
 
 -- name: last_worked_on
 select t.id from events e join tasks t on t.workspace_norm = e.workspace and t.id = e.address
-where e.workspace = :workspace and e.payload is not null and t.status <> 'DONE' and t.kind = :kind
+where e.workspace = :workspace and e.payload is not null and e.tool <> 'tasks_create' and t.status <> 'DONE' and {counts}
 order by e.seq desc limit 1
+
+-- name: last_created
+select t.id from tasks t where t.workspace_norm = :workspace and t.status <> 'DONE' and {counts}
+order by t.row_id desc limit 1
 
 -- name: step_counts
 select t.id, t.title, t.status, count(s.row_id), coalesce(sum(s.done), 0) from tasks t

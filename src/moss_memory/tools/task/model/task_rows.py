@@ -24,7 +24,8 @@ STEP_COLUMNS = (
     "blockers_json", "done", "blocked", "block_reason", "checkpoints_json", "next_index",
 )  # fmt: skip
 CHECKPOINTS = ("criteria", "tests", "security", "perf", "docs")
-REQUIRED_CHECKPOINTS = ("criteria", "tests")
+REQUIRED_CHECKPOINTS = {"criteria": "success_criteria", "tests": "tests"}
+"""The checkpoints that closing a step requires, each with the texts that it confirms."""
 STEPS_MAX = 100_000
 _DIGITS = 3
 
@@ -112,9 +113,9 @@ class Step:
         return list(json.loads(stored)) if stored else []
 
     def missing(self) -> list[str]:
-        """Return the required checkpoints that are not confirmed."""
+        """Return the checkpoints that the step defines and that are not confirmed."""
         confirmed = self.checkpoints()
-        return [name for name in REQUIRED_CHECKPOINTS if not confirmed.get(name)]
+        return [name for name, texts in REQUIRED_CHECKPOINTS.items() if self.texts(texts) and not confirmed.get(name)]
 
     def status(self) -> str:
         """Return the status: done, blocked or open."""
@@ -134,8 +135,8 @@ class Step:
         }
 
     def address(self) -> dict[str, str]:
-        """Return the id and path as fields of a response."""
-        return {"step_id": self.step_id, "path": self.path}
+        """Return the id, path and title as fields of a response."""
+        return {"step_id": self.step_id, "path": self.path, "title": self.title}
 
 
 def reserve_numbers(tx: Transaction, workspace: str, kind: str, count: int = 1) -> int:

@@ -6,13 +6,30 @@ from moss_memory.errors import next_call
 from moss_memory.rows.names import normalize_workspace
 
 from .reasoning_refs import Reference
-from .task_rows import Dependency, Step, Task, dependencies_of, focus_of, sql, steps_of, tasks_of_plan
+from .task_rows import (
+    REQUIRED_CHECKPOINTS,
+    Dependency,
+    Step,
+    Task,
+    dependencies_of,
+    find_task,
+    focus_of,
+    sql,
+    steps_of,
+    tasks_of_plan,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction
+
+HOPS_MAX = 100
+"""The maximum number of dependencies and tasks of plans that are followed to the work that comes next."""
+
+OWN_WORK = "(t.kind = 'task' or exists (select 1 from steps w where w.task_row = t.row_id))"
+"""SQL that is true for tasks and for plans with steps of their own."""
 
 
 class TaskStatus:
@@ -31,6 +48,7 @@ class TaskStatus:
         self._next_task = None if found is None else Task(found)
         self._focus = focus_of(tx, workspace)
         self._leaf = self._first_leaf()
+        self._found: TaskStatus | None = None
 
     def summary(self) -> dict[str, Any]:
         """Return the fields of the plan or task."""
@@ -49,7 +67,8 @@ class TaskStatus:
     def radar(self) -> dict[str, Any]:
         """Return the current work with its reason, its verification, the next call and the blockers."""
         now, why = self._now()
-        verify = [] if self._leaf is None else [*self._leaf.texts("success_criteria"), *self._leaf.texts("tests")]
+        leaf = self._current()._leaf
+        verify = [] if leaf is None else [*leaf.texts("success_criteria"), *leaf.texts("tests")]
         return {"now": now, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
 
     def blockers(self) -> list[str]:
@@ -61,33 +80,70 @@ class TaskStatus:
         return found if self._leaf is None else found + self._leaf.texts("blockers")
 
     def next(self) -> dict[str, Any]:
-        """Return the best next call with all arguments."""
-        task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
-        if task.status == "DONE":
+        """Return the best next call with all arguments: the call for the work that comes first."""
+        current = self._current()
+        call = current._next_here()
+        return call if current is self else {**call, "reason": f"{current.task.id}: {call['reason']}"}
+
+    def _current(self) -> TaskStatus:
+        """Return the status of the work that comes first: a dependency, a task of the plan, else this one."""
+        if self._found is None:
+            self._found = self._find_current()
+        return self._found
+
+    def _find_current(self) -> TaskStatus:
+        current, seen = self, {self.task.id}
+        while len(seen) <= HOPS_MAX:
+            following = current._following()
+            if following is None or following in seen:
+                break
+            seen.add(following)
+            current = TaskStatus(self.tx, self.workspace, find_task(self.tx, self.workspace, following))
+        return current
+
+    def _following(self) -> str | None:
+        """Return the id of the plan or task to go on with instead of this one, or None."""
+        if self.task.status == "DONE":
             return self._after_done()
         unmet = self._unmet()
         if unmet:
-            needed = {"workspace": self.workspace, "target": unmet[0].id}
-            return next_call("tasks_radar", needed, f"{task.id} depends on it")
+            return unmet[0].id
+        return self._next_task.id if self._leaf is None and self._next_task is not None else None
+
+    def _after_done(self) -> str | None:
+        """Return the id of the plan of a finished task, else of other open work; None if nothing is open."""
+        parent = self.task.parent_id
+        if parent is not None and find_task(self.tx, self.workspace, parent).status != "DONE":
+            return parent
+        return choose_open(self.tx, self.workspace)[0]
+
+    def _next_here(self) -> dict[str, Any]:
+        """Return the best next call for this plan or task itself."""
+        task, target = self.task, {"workspace": self.workspace, "target": self.task.id}
+        if task.status == "DONE":
+            new = {"workspace": self.workspace, "kind": "task"}
+            return next_call("tasks_create", new, "nothing is open; add the `title` of what comes next")
+        if self._following() is not None:
+            return next_call("tasks_radar", {**target, "target": self._following()}, f"{task.id} waits for it")
         if self._leaf is not None:
             return self._next_of_step(self._leaf, target)
-        if self._next_task is not None:
-            work = {"workspace": self.workspace, "target": self._next_task.id}
-            return next_call("tasks_radar", work, "the task of the plan to go on with")
         if self._steps or self._has_tasks():
             return next_call("tasks_complete", target, "everything in it is done")
         if task.kind == "plan":
             first = {"workspace": self.workspace, "kind": "task", "parent": task.id, "title": brief(task.title)}
             return next_call("tasks_create", first, "the plan has no task yet; name the first one")
         steps = [{"title": brief(task.title), "success_criteria": ["it works as described"]}]
-        return next_call("tasks_decompose", {**target, "steps": steps}, "it has no steps yet; say how it will be done")
+        reason = "it has no steps yet; say how it will be done, or close it with `tasks_complete` when it is done"
+        return next_call("tasks_decompose", {**target, "steps": steps}, reason)
 
-    def handoff(self) -> dict[str, list[str]]:
-        """Return lines for completed work, remaining work and risks."""
+    def handoff(self, cards: list[str]) -> dict[str, list[str]]:
+        """Return lines for completed work, remaining work and risks, given the texts of evidence cards."""
         everything = steps_of(self.tx, self.task)
         evidence: dict[str | None, list[str]] = {}
         for step_id, _, content in self.tx.rows(sql["evidence"], {"task_row": self.task.row_id}):
             evidence.setdefault(step_id, []).append(" ".join(content.split()))
+        if cards:
+            evidence.setdefault(None, []).extend(cards)
         done: list[str] = []
         remaining: list[str] = []
         for step in everything:
@@ -137,20 +193,32 @@ class TaskStatus:
         if step.blocked:
             cause = f" ({step.block_reason})" if step.block_reason else ""
             return next_call("tasks_block", {**here, "blocked": False}, f"unblock {step.path} once it can go on{cause}")
-        missing = step.missing()
-        if missing:
-            # All values are false, so that the call confirms nothing before the caller has checked.
-            confirm = {**here, "checkpoints": dict.fromkeys(missing, False)}
-            reason = f"when {step.path} is done: check {' and '.join(missing)}, and send true for what holds"
-            return next_call("tasks_verify", confirm, reason)
-        return next_call("tasks_done", here, f"{step.path} is confirmed; close it")
+        return next_call("tasks_done", here, f"{step.path} {brief(step.title, 60)}: {reason_to_close(step)}")
 
-    def _after_done(self) -> dict[str, Any]:
-        if self.task.parent_id is not None:
-            plan = {"workspace": self.workspace, "target": self.task.parent_id}
-            return next_call("tasks_radar", plan, "it is done; its plan says what comes next")
-        todo = {"workspace": self.workspace, "status": "TODO"}
-        return next_call("tasks_list", todo, "it is done; choose what comes next")
+
+def choose_open(tx: ReadTransaction, workspace: str) -> tuple[str | None, str]:
+    """Return the open work to show if none is named, and why: the only one, else the one last worked on."""
+    key = {"workspace": normalize_workspace(workspace)}
+    for counts in (OWN_WORK, "t.kind = 'plan'"):
+        found = [one for (one,) in tx.rows(sql["open_works"].filled(counts=counts), key)]
+        if len(found) == 1:
+            return found[0], "only_open"
+        if found:
+            for query in ("last_worked_on", "last_created"):
+                last: str | None = tx.value(sql[query].filled(counts=counts), key)
+                if last is not None:
+                    return last, "last_worked_on"
+    return None, ""
+
+
+def reason_to_close(step: Step) -> str:
+    """Return when a step may be closed: what to check first and which checkpoints to add."""
+    missing = step.missing()
+    if not missing:
+        return "close it when it is done"
+    checks = [brief(text) for name in missing for text in step.texts(REQUIRED_CHECKPOINTS[name])]
+    confirmed = ", ".join(f'"{name}": true' for name in missing)
+    return f"when it is done, check: {'; '.join(checks)}; then add `checkpoints: {{{confirmed}}}`"
 
 
 def brief(text: str, chars: int = 100) -> str:

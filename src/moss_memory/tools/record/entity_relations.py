@@ -1,0 +1,107 @@
+"""Relations of entities: the fields that name another entity, followed in both directions."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.rows.names import normalize_workspace
+
+from .capabilities import registry_of
+from .entity_ids import entity_id, property_value
+from .record_queries import ENTITY_COLUMNS, snapshot_of
+from .submission import sql
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row
+
+    from .capabilities import Capability, Registry
+
+REFERENCES_MAX = 200
+TITLE_CHARS = 200
+
+
+def relations_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, list[dict[str, Any]]]:
+    """Return the entities that an entity refers to, and those that refer to it, in the same workspace."""
+    registry = registry_of(tx.config.home)
+    return {
+        "references": _references(tx, registry, row, upto),
+        "referenced_by": _referenced_by(tx, registry, row, upto),
+    }
+
+
+def _references(tx: ReadTransaction, registry: Registry, row: Row, upto: int | None) -> list[dict[str, Any]]:
+    found = []
+    for field, name in _named_in(registry, row[2], snapshot_of(tx, row, upto))[:REFERENCES_MAX]:
+        for other in _rows_named(tx, registry, row[3], name):
+            if other[0] != row[0]:
+                found.append(_relation(tx, registry, field, other, upto))
+    return found
+
+
+def _referenced_by(tx: ReadTransaction, registry: Registry, row: Row, upto: int | None) -> list[dict[str, Any]]:
+    fields = sorted({name for one in registry.capabilities.values() for name in _ref_fields(one)})
+    forms = {property_value(row[1], "string")}
+    for capability in registry.of_type(row[2]):
+        key = {"entity_row": row[0], "name": capability.identity[0]}
+        forms |= {value for (value,) in tx.stream(sql["spellings"], key)}
+    query = sql["referrers"].filled(fields=tx.sql_in("p.name", "fields"), forms=tx.sql_in("p.value", "forms"))
+    place = {"workspace": normalize_workspace(row[3]), "entity_row": row[0]}
+    found = [one for (one,) in tx.stream(query, {"fields": fields, "forms": sorted(forms), **place})]
+    others = tx.rows(
+        f"select {ENTITY_COLUMNS} from entities where {tx.sql_in('row_id', 'found')} order by row_id desc",
+        {"found": found[:REFERENCES_MAX]},
+    )
+    return [
+        _relation(tx, registry, field, other, upto)
+        for other in list(others)
+        for field, name in _named_in(registry, other[2], snapshot_of(tx, other, upto))
+        if row[1] in _entity_ids(registry, name)
+    ]
+
+
+def _ref_fields(capability: Capability) -> list[str]:
+    return [name for name, field in capability.fields.items() if field.get("ref")]
+
+
+def _named_in(registry: Registry, entity_type: str, snapshot: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the names of other entities in a snapshot, each with its field."""
+    fields = dict.fromkeys(name for one in registry.of_type(entity_type) for name in _ref_fields(one))
+    found = []
+    for field in fields:
+        value = snapshot.get(field)
+        found += [(field, name) for name in (value if isinstance(value, list) else [value]) if isinstance(name, str)]
+    return found
+
+
+def _entity_ids(registry: Registry, name: str) -> list[str]:
+    """Return the ids of all entities that a name can mean: itself, and those known by that name."""
+    found = [name]
+    for capability in registry.capabilities.values():
+        first, *others = capability.identity
+        kinds = [capability.fields[other].get("enum") for other in others]
+        if capability.fields[first]["type"] != "string" or len(others) > 1 or not all(kinds):
+            continue
+        bodies = [{others[0]: kind} for kind in kinds[0] or ()] if others else [{}]
+        found += [entity_id(capability, {first: name, **body}) for body in bodies]
+    return found
+
+
+def _rows_named(tx: ReadTransaction, registry: Registry, workspace: str, name: str) -> list[Row]:
+    ids = tx.sql_in("entity_id", "ids")
+    return list(
+        tx.stream(
+            f"select {ENTITY_COLUMNS} from entities where workspace_norm = :workspace and {ids} order by row_id",
+            {"workspace": normalize_workspace(workspace), "ids": _entity_ids(registry, name)},
+        )
+    )
+
+
+def _relation(tx: ReadTransaction, registry: Registry, field: str, other: Row, upto: int | None) -> dict[str, Any]:
+    snapshot = snapshot_of(tx, other, upto)
+    titles = [snapshot.get(one.title) for one in registry.of_type(other[2])]
+    title = next((title for title in titles if title is not None), other[1])
+    shown = title if isinstance(title, str) else json.dumps(title, ensure_ascii=False)
+    return {"field": field, "entity_id": other[1], "entity_type": other[2], "title": shown[:TITLE_CHARS]}
