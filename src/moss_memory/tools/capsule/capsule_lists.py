@@ -18,6 +18,7 @@ from moss_memory.registry.arguments import (
 )
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
     Column,
@@ -50,7 +51,11 @@ _COMMON_PREFIX_ROWS, _NEWEST_ROWS = 2_000, 10_000
 """A prefix of more names than the first is searched among the newest rows before all rows."""
 
 HIT = SUMMARY.with_fields(
-    {"snippet": highlighted("where the words are"), "score": number("how well it matches", shown="never")},
+    {
+        "snippet": highlighted("where the words are"),
+        "score": number("how well it matches", shown="never"),
+        **HIT_FIELDS,
+    },
     "CapsuleHit",
     table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED_COLUMN, ID),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.registry.responses import (
+    HIT_FIELDS,
     LONG,
     PAGE_THAT_ENDS,
     Column,
@@ -46,6 +47,7 @@ RECORD = Shape(
         "properties": free("the body that was submitted"),
         "created_at": time_text("when it was first submitted"),
         "updated_at": time_text("when it was last submitted"),
+        **HIT_FIELDS,
     },
     table=(
         Column("type", goes=5),
