@@ -56,6 +56,7 @@ class Store(Maintenance, Tools):
         workspace: str | None = None,
         idempotency_key: str | None = None,
         advice: bool = True,
+        is_listed: Callable[[str], bool] | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -63,14 +64,14 @@ class Store(Maintenance, Tools):
         false a write that must wait raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
-        refused without a search for similar names.
+        refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has.
         """
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
         if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
-        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
+        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed)
         try:
             return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
         except MossError as error:
@@ -162,6 +163,7 @@ class Store(Maintenance, Tools):
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
         advice: bool = True,
+        is_listed: Callable[[str], bool] | None = None,
     ) -> CallContext:
         other = workspace is not None and workspace != self.config.workspace
         return CallContext(
@@ -172,6 +174,7 @@ class Store(Maintenance, Tools):
             cancelled=cancelled,
             progress=progress,
             advice=advice,
+            is_listed=is_listed,
         )
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:

@@ -219,6 +219,7 @@ def test_after_and_before_choose_by_time_and_include_their_ends(store: Store, cl
         store.call("capsule_store", {"name": f"day{day}", "capsule_text": "zebra", "allow_thin": True})
         store.call("branchmind_notes_commit", {"workspace": "w", "content": "zebra", "title": f"day{day}"})
         clock.advance(DAY)
+
     def dated(day: int, form: str = "%Y-%m-%d") -> str:
         return time.strftime(form, time.gmtime(START + day * DAY))
 

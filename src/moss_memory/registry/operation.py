@@ -67,6 +67,7 @@ class Operation:
         "summary",
         "translate",
         "visible",
+        "words",
         "writes_if",
         "writes_with",
     )  # fmt: skip
@@ -94,6 +95,7 @@ class Operation:
         self.sizes: Sizes | None = traits["sizes"]
         self.cross_workspace: bool = traits["cross_workspace"]
         self.example: str = traits["example"]
+        self.words: str = traits["words"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
         self.defaults: dict[str, Any] = {
@@ -251,6 +253,7 @@ def operation(
     *,
     example: str,
     answers: Shape | dict[str, Field],
+    words: str = "",
     mutates: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -274,6 +277,7 @@ def operation(
     """Make the decorated function a tool of the same name.
 
     `answers`: the fields of the answer, or a shape that several tools share.
+    `words`: everyday words and phrases for its purpose, by which `moss_tools` and clients find it.
     `slow`: a call may take seconds; `slow_if` decides it from the arguments before decoding; `slow_when_large`: it may
     take long in a large store. A server runs such calls beside its other work.
     `visible`: agents can see and call it; False for commands of people.
@@ -294,6 +298,7 @@ def operation(
             body,
             example=example,
             answers=answers,
+            words=words,
             mutates=mutates,
             destructive=destructive,
             idempotent=idempotent,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
             """Return the last change of documents, comparable across sources; at most the newest N of each source."""
 
+
 TITLE_WEIGHT = 5.0
 SHARE_WEIGHT = 0.5
 IDEAL = 2.2

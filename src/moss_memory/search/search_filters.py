@@ -53,7 +53,6 @@ class SearchFilters:
             for source, residual in self.residual_conditions.items()
         }
 
-
     def half_score_conditions(self, docs: list[int]) -> dict[SearchSource, str]:
         """Return the conditions for half of the score, of the sources of these documents."""
         codes = {doc & 15 for doc in docs}

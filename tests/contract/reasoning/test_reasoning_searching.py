@@ -79,7 +79,9 @@ def test_a_hit_leads_to_what_was_found(room: Room) -> None:
     assert all(shown(room, item)["content"] in item["snippet"].replace("<b>", "").replace("</b>", "") for item in found)
     [item] = items(room, "okapi")
     assert (item["fetch"]["arguments"]["workspace"], item["fetch"]["arguments"]["branch"]) == ("Shop", "b")
-    assert [found["id"] for found in room.door("branchmind_graph_query", **item["fetch"]["arguments"])["nodes"]] == ["n"]
+    assert [found["id"] for found in room.door("branchmind_graph_query", **item["fetch"]["arguments"])["nodes"]] == [
+        "n"
+    ]
 
 
 def test_notes_and_nodes_are_found_together_with_capsules_or_by_type(room: Room) -> None:

@@ -143,6 +143,10 @@ SWEEP_ROWS = 100
         }
     ),
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
+    words=(
+        "save json, structured data, state for code, result of a sub-agent, expire, temporary, cache, key value, "
+        "share data between agents, pass data to another agent, structured result, store a value"
+    ),
 )
 def artifact_store(
     tx: Transaction,
@@ -207,6 +211,10 @@ def artifact_store(
         ),
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
+    words=(
+        "list json, results of a run, fan-in, collect what sub-agents wrote, see all json, what the run produced, "
+        "outputs"
+    ),
 )
 def artifact_list(
     tx: ReadTransaction,
@@ -251,6 +259,9 @@ def _listing(filters: ListFilters, order_by: str, *, include_deleted: bool, incl
     idempotent=True,
     answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
     example="moss artifact fetch plan/run-1-code",
+    words=(
+        "load json, read structured data, get a result, open an artifact, contents of an artifact, payload of a result"
+    ),
 )
 def artifact_fetch(
     tx: ReadTransaction,
@@ -285,6 +296,7 @@ def artifact_fetch(
         "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
     },
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
+    words="combine results, bundle texts of a run, merge findings into one prompt",
 )
 def artifact_compose(
     tx: Transaction,
@@ -322,6 +334,7 @@ def artifact_compose(
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
     example="moss artifact delete plan/run-1-code",
+    words="delete json, remove a result, discard, remove an artifact",
 )
 def artifact_delete(
     tx: Transaction,
@@ -339,7 +352,11 @@ def artifact_delete(
 
 
 @operation(
-    mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss artifact restore plan/run-1-code"
+    mutates=True,
+    idempotent=True,
+    answers=answers_of_restore(KEY),
+    example="moss artifact restore plan/run-1-code",
+    words="undelete json, recover a deleted artifact, bring a result back",
 )
 def artifact_restore(
     tx: Transaction,
@@ -362,6 +379,10 @@ def artifact_restore(
         "version": integer("its version, which stays"),
     },
     example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
+    words=(
+        "keep alive, extend the lifetime, prolong, postpone expiry, ttl, refresh, expire later, lease longer, do "
+        "not let it expire, more time"
+    ),
 )
 def artifact_touch(
     tx: Transaction,

@@ -86,6 +86,11 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
         "fetch_key": KEY.or_absent(),
     },
     example='moss append auth --section "Next actions" --content "- rotate the keys"',
+    words=(
+        "add a line, add to a section, extend, one more decision, append, replace one section only, add an item, "
+        "put under a heading, put into a section, next actions, key locations, insert, supplement, update one "
+        "section, add a decision"
+    ),
 )
 def capsule_append(
     tx: Transaction,
@@ -131,6 +136,10 @@ def capsule_append(
         "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
     },
     example='moss compose auth shop/db --sections "Next actions"',
+    words=(
+        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several, "
+        "several capsules as one, stitch, collect sections"
+    ),
 )
 def capsule_compose(
     tx: Transaction,

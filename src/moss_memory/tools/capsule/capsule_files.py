@@ -54,6 +54,10 @@ _PROBLEM = Shape(
         "warning": text("when it is too large to be imported as it is", optional=True),
     },
     example="moss export --path backup.jsonl",
+    words=(
+        "back up, backup, save to a file, download, jsonl, copy to another machine, make a backup, archive, "
+        "export, dump to disk"
+    ),
 )
 def capsule_export(
     tx: Transaction,
@@ -94,6 +98,10 @@ def capsule_export(
         **FINDINGS,
     },
     example="moss import --path backup.jsonl --mode rename",
+    words=(
+        "read a backup, load from a file, jsonl, restore a backup, bring in, import, upload, migrate from a file, "
+        "ingest"
+    ),
 )
 def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
     """Read capsules from a JSONL file, all in one transaction.
@@ -129,6 +137,10 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --older-than 7d",
+    words=(
+        "empty the trash, free disk space, permanently delete, clean up deleted, garbage, reclaim space, remove "
+        "trashed, clean the store"
+    ),
 )
 def capsule_purge(
     tx: Transaction,

@@ -88,6 +88,11 @@ HITS = {
         ),
     },
     example="moss latest --workspace shop --include-text",
+    words=(
+        "resume, continue, where was I, last session, most recent, what was I doing, pick up where we left off, "
+        "previous hand-over, last time, yesterday, newest hand-over, latest, newest, reload context, start of a "
+        "session, begin"
+    ),
 )
 def capsule_latest(
     tx: ReadTransaction,
@@ -114,7 +119,13 @@ def capsule_latest(
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss list --workspace shop --limit 20")
+@operation(
+    idempotent=True,
+    slow_when_large=True,
+    answers=LISTING,
+    example="moss list --workspace shop --limit 20",
+    words="list, browse, show, hand-overs saved here, table of contents of this workspace",
+)
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -131,7 +142,16 @@ def capsule_list(
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss inventory --tag auth")
+@operation(
+    idempotent=True,
+    slow_when_large=True,
+    answers=LISTING,
+    example="moss inventory --tag auth",
+    words=(
+        "list all, inventory, everything saved anywhere, all hand-overs, names with a prefix, across workspaces, "
+        "hand-overs in all workspaces, everywhere"
+    ),
+)
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -158,6 +178,7 @@ def capsule_inventory(
     slow_when_large=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
+    words="full text search of hand-overs, phrase, prefix, boolean operators, grep",
 )
 def capsule_search(
     tx: ReadTransaction,

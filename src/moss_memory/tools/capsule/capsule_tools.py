@@ -104,6 +104,12 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     recover=thin_recovery,
     answers=STORED,
     example="moss store --name auth --tags auth,jwt < capsule.md",
+    words=(
+        "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before "
+        "compaction, stop for today, preserve progress, overwrite, replace, note for the next session, keep for "
+        "later, snapshot, save, store, write down the state, memorize, keep notes for another session, context is "
+        "full, hand over to another session"
+    ),
 )
 def capsule_store(
     tx: Transaction,
@@ -180,6 +186,10 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
     idempotent=True,
     answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
     example="moss fetch shop/auth",
+    words=(
+        "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "
+        "capsule, contents, text of"
+    ),
 )
 def capsule_fetch(
     tx: Transaction,
@@ -209,6 +219,9 @@ def capsule_fetch(
         "errors": list_of(_MISSING, "what was not found"),
     },
     example="moss fetch-many auth shop/db",
+    words=(
+        "load several at once, batch read, multiple capsules together, three, five capsules in one call, one request"
+    ),
 )
 def capsule_fetch_many(
     tx: Transaction,
@@ -243,6 +256,7 @@ def capsule_fetch_many(
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',
+    words="edit, modify, correct, fix a typo, retitle, change tags, rewrite the text, description, label, wording",
 )
 def capsule_update(
     tx: Transaction,
@@ -286,7 +300,11 @@ def capsule_update(
 
 
 @operation(
-    mutates=True, destructive=True, answers={"deleted": flag("true"), "id": text("ULID")}, example="moss delete auth"
+    mutates=True,
+    destructive=True,
+    answers={"deleted": flag("true"), "id": text("ULID")},
+    example="moss delete auth",
+    words="delete, remove, drop, throw away, discard, get rid of, forget a hand-over, not needed",
 )
 def capsule_delete(
     tx: Transaction,
@@ -302,7 +320,16 @@ def capsule_delete(
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss restore shop/auth")
+@operation(
+    mutates=True,
+    idempotent=True,
+    answers=answers_of_restore(KEY),
+    example="moss restore shop/auth",
+    words=(
+        "undelete, recover deleted, bring back, deleted by mistake, by accident, accidentally removed, trash, "
+        "revive, recycle bin, un-delete, gone, missing, deleted it, I deleted"
+    ),
+)
 def capsule_restore(
     tx: Transaction,
     *,

@@ -79,6 +79,12 @@ _REMOVED = Shape(
         "copies": texts("what may still hold it: files in the home by path, what quotes it by type and address"),
     },
     example="moss erase shop/auth --dry-run",
+    words=(
+        "forget, erase, remove a secret, password stored, leaked credential, api key, purge for good, gdpr, "
+        "personal data, wipe, take out, delete forever, irrevocably, sensitive, confidential, token leaked, "
+        "scrub, redact, privacy, completely remove, credential, make it disappear, left on disk, nothing left, "
+        "secret"
+    ),
 )
 def moss_erase(
     tx: Transaction,

@@ -88,6 +88,13 @@ _HIT = Shape(
         **SEARCH_REMARKS,
     },
     example='moss search "how do we rotate tokens" --workspace shop',
+    words=(
+        "find, search, look for, look up, where did we, what did we decide, did we ever, remember, recall, find "
+        "by meaning, semantic, in May, before June, last week, question, when did we, when was it, find out, "
+        "discuss, talk about, mention, anything about, search everything, query, find something, similar, "
+        "related, locate, about, keyword, why did we, what do we know about, what did we, how did we, decisions "
+        "from, find notes about, have we ever, where is, who said, remind me"
+    ),
 )
 def moss_search(
     tx: ReadTransaction,

@@ -77,6 +77,11 @@ _VERSION = Shape(
         "pagination": PAGINATION,
     },
     example="moss versions shop/auth",
+    words=(
+        "earlier versions, who changed this, who changed it, list versions, older versions, who changed, what "
+        "changed in it, revisions, change log, list of changes, when was it edited, diff between versions, past "
+        "versions"
+    ),
 )
 def moss_history(
     tx: ReadTransaction,
@@ -123,6 +128,10 @@ def moss_history(
         **FINDINGS,
     },
     example="moss revert shop/auth --version 3",
+    words=(
+        "undo, undo a change, undo my last edit, go back, revert, roll back, overwritten by mistake, restore the "
+        "old text, take back, previous version, before my change, mess up, wrong edit, rollback, back to version"
+    ),
 )
 def moss_revert(
     tx: Transaction,
@@ -159,6 +168,11 @@ def moss_revert(
     },
     scan_secrets=True,
     example="moss rename shop/auth --new-name sign-in",
+    words=(
+        "rename, move to another workspace, new name, different workspace, call it something else, move an "
+        "artifact, move a capsule, other name, change the name, change the workspace, relocate, retitle the "
+        "handle"
+    ),
 )
 def moss_rename(
     tx: Transaction,

@@ -52,6 +52,9 @@ MERGE_MAX = 1000
         **PAGINATION,
     },
     example="moss notes merge what-if main --workspace shop",
+    words=(
+        "merge notes, bring notes back, copy notes of a branch to main, combine notes of two branches, copy entries"
+    ),
 )
 def branchmind_merge(
     tx: Transaction,
@@ -94,6 +97,10 @@ def branchmind_merge(
         **PAGINATION,
     },
     example="moss graph merge what-if main --workspace shop",
+    words=(
+        "merge the graph, integrate the what-if, bring cards back, merge a what-if into main, adopt an "
+        "experiment, combine branches, integrate, apply the experiment, merge branch"
+    ),
 )
 def branchmind_graph_merge(
     tx: Transaction,
