@@ -8,7 +8,7 @@ from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, open_engine
 
 from .config import Config, load_config
-from .errors import MossError, invalid_request, nearest
+from .errors import MossError
 from .maintenance import WRITE_TIMEOUT_S, ErrorTranslation, Maintenance
 from .registry import catalog
 
@@ -68,9 +68,11 @@ class Store(Maintenance, Tools):
         """
         operation = catalog.find(tool)
         if operation is None:
-            raise unknown_tool(tool)
+            raise self.unknown_tool_error(tool, arguments)
         if operation.proxy:
-            operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
+            operation, arguments = catalog.resolve_proxy(
+                operation, arguments, self._find_offered, self.unknown_tool_error
+            )
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed)
         try:
             return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
@@ -186,6 +188,12 @@ class Store(Maintenance, Tools):
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
 
+    def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
+        """Return the refusal of an unknown tool, with the best next call."""
+        from moss_memory.tools.everything.unknown_tools import unknown_tool
+
+        return unknown_tool(tool, arguments, lambda name: not self._disabled.has(name))
+
     def _find_offered(self, tool: str) -> Operation | None:
         """Return the tool of that name if it is listed and not disabled."""
         found = catalog.find(tool)
@@ -270,7 +278,7 @@ class Store(Maintenance, Tools):
                 raise AttributeError(tool)
             operation = catalog.find(tool)
             if operation is None:
-                raise AttributeError(unknown_tool(tool).message)
+                raise AttributeError(self.unknown_tool_error(tool, None).message)
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
@@ -314,12 +322,6 @@ def _refuse_credentials(
     if operation.sizes is not None:
         operation.sizes(call, values)
     refuse_credentials(call.config, arguments, call.check_cancelled)
-
-
-def unknown_tool(tool: str) -> MossError:
-    """Return the refusal of an unknown tool, with the most similar known one."""
-    like = nearest(tool, [operation.name for operation in catalog.operations()])
-    return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:

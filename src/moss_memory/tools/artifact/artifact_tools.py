@@ -165,9 +165,9 @@ def artifact_store(
     mode: StoreMode = "error",
     validate: Validate = False,
 ) -> dict[str, Any]:
-    """Save typed JSON state for code, with an optional text view, name, version check and time to live.
+    """Save typed JSON for code, with optional text, version check and time to live; for prose use `capsule_store`.
 
-    Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
+    Replacing, by `mode` or `expected_version`, clears what is not given.
     """
     if validate or tx.config.artifact_validate:
         from .artifact_kinds import refuse_invalid  # imports the schema library
@@ -274,7 +274,7 @@ def artifact_fetch(
     version: Version | None = None,
     as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+    """Load one artifact with data and text, by name or id, also an earlier `version`."""
     upto = time_asked(version, as_of)
     also = "" if include_expired else UNEXPIRED
     address = Address(id, workspace, name)
@@ -343,7 +343,7 @@ def artifact_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
+    """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
@@ -366,7 +366,7 @@ def artifact_restore(
     name: Name | None = None,
     filters: ArtifactRestoreFilters | None = None,
 ) -> dict[str, Any]:
-    """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+    """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 

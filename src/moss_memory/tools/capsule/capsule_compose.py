@@ -102,10 +102,9 @@ def capsule_append(
     content: AppendedText,
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Append content to one section of a capsule without rewriting the rest.
+    """Add to one section of a capsule and leave the rest as it is.
 
     The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
-    Durable when it returns.
     """
     address = Address(id, workspace, name)
     if not content.strip():
@@ -149,7 +148,7 @@ def capsule_compose(
     format: Format = "markdown",
     store_as: StoreAs | None = None,
 ) -> dict[str, Any]:
-    """Assemble 1 to 50 capsules into one bundle; all or nothing.
+    """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing.
 
     `store_as` also saves the Markdown bundle as a capsule, checked like any other.
     """

@@ -66,7 +66,7 @@ def capsule_export(
     workspace: Workspace | None = None,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """Write capsules to a JSONL file, the backup that `capsule_import` reads.
+    """Write capsules to a JSONL file as a backup, which `capsule_import` reads.
 
     Without a path a new file in the exports folder. The file appears whole or not at all.
     """
@@ -149,7 +149,7 @@ def capsule_purge(
     older_than_days: Days | None = None,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+    """Remove capsules that were deleted before, for good: store, versions, index and disk; for others `moss_erase`."""
     return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 

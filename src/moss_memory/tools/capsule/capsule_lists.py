@@ -104,9 +104,9 @@ def capsule_latest(
     include_text: IncludeText = False,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """Return the most recently changed capsule of a workspace, as a summary unless `include_text`.
+    """Resume with the most recently changed capsule of a workspace; `include_text` adds its text.
 
-    Where there is none, `elsewhere` names the newest of other workspaces.
+    If there is none, `elsewhere` names the newest of other workspaces.
     """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     found = _find_newest(tx, filters, include_deleted=include_deleted)
@@ -137,7 +137,7 @@ def capsule_list(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
+    """List one workspace's capsules without text, newest change first; at most 100 a page."""
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
@@ -165,7 +165,7 @@ def capsule_inventory(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
+    """List the capsules of all workspaces without text, newest change first; at most 500 a page."""
     filters = filters_from(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )

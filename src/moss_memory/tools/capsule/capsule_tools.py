@@ -127,11 +127,10 @@ def capsule_store(
     expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
-    """Save a capsule: a distilled hand-over that another session can load by name.
+    """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`.
 
-    It needs six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions.
-    A taken name is refused unless `mode: "replace"`, which keeps the id and clears every optional field not
-    given again; the version before stays readable. Durable when it returns.
+    Six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions. A taken name is
+    refused unless `mode: "replace"`, which clears optional fields not given again; the version before stays readable.
     """
     if expected_version is not None and (mode != "replace" or name is None):
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
@@ -202,7 +201,7 @@ def capsule_fetch(
     version: Version | None = None,
     as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+    """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
     if version is None and as_of is None:
         return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
@@ -274,7 +273,7 @@ def capsule_update(
     expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
-    """Change a capsule's text or metadata; its id, workspace and name stay.
+    """Change text or metadata of a capsule; to go back to an old text use `moss_revert`.
 
     An empty string clears `title`, `source`, `run_id`, `phase` or `role`; an empty list clears the tags.
     """
@@ -313,7 +312,7 @@ def capsule_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
+    """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
     row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
@@ -338,9 +337,9 @@ def capsule_restore(
     name: Name | None = None,
     filters: RestoreFilters | None = None,
 ) -> dict[str, Any]:
-    """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken.
+    """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`.
 
-    By name the most recently deleted one.
+    By name the most recently deleted one. A taken name is refused.
     """
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 

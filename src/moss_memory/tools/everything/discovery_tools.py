@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
@@ -74,7 +74,7 @@ _TOOL = Shape(
     words="find a tool, which tool, help, what can you do, what can this server do, abilities, is there a tool for",
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
-    """Find tools that are not in your list, by a question or by name; `best` has its schema, `moss_call` calls it."""
+    """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
     from .tool_index import describe, known, search_tools  # it imports every tool
 
     if query is not None and not query.strip():
@@ -133,12 +133,15 @@ def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[
 def _check_name(name: str, known: list[str], at: int) -> str:
     if name in known:
         return name
-    like = nearest(name, known)
+    from .unknown_tools import unknown_tool
+
+    refusal = unknown_tool(name, None, known.__contains__)
+    like = (refusal.details or {}).get("nearest")
     raise MossError(
         "NOT_FOUND",
-        f"there is no tool {name[:100]!r}; the nearest is `{like}`",
-        details={"path": f"names[{at}]", "nearest": like},
-        recovery=None if like is None else next_call("moss_tools", {"names": [like]}, "shows the nearest one"),
+        refusal.message,
+        details={"path": f"names[{at}]", **({} if like is None else {"nearest": like})},
+        recovery=refusal.recovery if like is None else next_call("moss_tools", {"names": [like]}, "shows that one"),
     )
 
 
@@ -151,5 +154,5 @@ def _check_name(name: str, known: list[str], at: int) -> str:
     words="call another tool, run a tool that is not listed, invoke",
 )
 def moss_call(call: CallContext | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
-    """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
+    """Call any tool, also an unlisted one, and get its answer; `moss_tools` shows its arguments."""
     return {"tool": tool, "arguments": {} if arguments is None else arguments}

@@ -101,10 +101,10 @@ def moss_erase(
     step_id: OfStep | None = None,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk.
+    """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back.
 
     A note or trace entry (`seq`), a node (`id`) and a task's texts (`target`) leave their place; a record takes its
-    observations along. There is no way back.
+    observations along.
     """
     given = {
         "id": id, "workspace": workspace, "name": name, "version": version, "branch": branch, "doc": doc, "seq": seq,

@@ -109,9 +109,9 @@ def moss_search(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """Find anything stored (also "what did we decide in May") by words and meaning, best first; `fetch` loads a hit.
+    """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it.
 
-    Query syntax as in `capsule_search`. A `superseded` card is no longer valid: read `superseded_by`.
+    Query syntax as in `capsule_search`. A `superseded` card is no longer valid: see `superseded_by`.
     """
     from moss_memory.search.query import parse  # not needed by decoding and refusals
     from moss_memory.search.request import SearchRequest

@@ -102,7 +102,7 @@ def _object_factor(tool: str, asked: set[str]) -> float:
 def _objects_of(tool: str) -> frozenset[str]:
     """Return the objects that a tool works on, by its name and family; empty if it works on any."""
     family = catalog.toolsets_of(tool)
-    if not family or "task" in family and len(family) > 1:
+    if not family or ("task" in family and len(family) > 1):
         return frozenset()
     found = {word for stem in _stems(tool) for word in _object_stems().get(stem, ())}
     if "reasoning" not in family:

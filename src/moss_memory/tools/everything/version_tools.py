@@ -93,10 +93,7 @@ def moss_history(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed.
-
-    The fetch tool of its type loads one with `version`; `moss_revert` goes back to it.
-    """
+    """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
     from .diff_summary import describe_version  # only this call needs it
 
     page = Page(limit, offset, maximum=100)
@@ -143,7 +140,7 @@ def moss_revert(
     version: OldVersion,
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
+    """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
     versioned = _versioned(tx, type)
     row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
     refuse_another_version(versioned, row, expected_version)

@@ -53,7 +53,7 @@ WORKSPACE = Shape(
     ),
 )
 def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:
-    """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+    """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
     page = Page(limit, offset, maximum=500)
     found = figures(tx)
     ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], one[0]))

@@ -101,4 +101,4 @@ def _find_successors(tx: ReadTransaction, row_ids: list[int]) -> dict[int, str]:
         f" and e.next_seq = 9223372036854775807 where {tx.sql_in('v.seq', 'row_ids')} order by e.seq",
         {"row_ids": row_ids},
     )
-    return dict(rows)  # type: ignore[arg-type]
+    return dict(rows)
