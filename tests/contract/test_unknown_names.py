@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
 FOREIGN = [
-    ("create_entities", {"entities": [{"name": "A", "entityType": "x", "observations": ["o"]}]}, "branchmind_graph_apply"),
+    ("create_entities", {"entities": [{"name": "A", "entityType": "x"}]}, "branchmind_graph_apply"),
     ("create_relations", {"relations": [{"from": "A", "to": "B", "relationType": "uses"}]}, "branchmind_graph_apply"),
     ("add_observations", {"observations": [{"entityName": "A", "contents": ["seen"]}]}, "branchmind_notes_commit"),
     ("search_nodes", {"query": "zebra"}, "moss_search"),

@@ -64,7 +64,7 @@ def test_the_core_is_the_one_that_was_decided(tmp_path: Path) -> None:
         capsule_store capsule_fetch capsule_latest capsule_append capsule_inventory branchmind_notes_commit
         branchmind_think_card branchmind_think_set_status branchmind_context_pack tasks_create tasks_radar tasks_claim
         tasks_done tasks_handoff moss_search moss_workspaces moss_tools moss_call
-        """.split()
+        """.split()  # noqa: SIM905
     )
 
 

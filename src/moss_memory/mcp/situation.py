@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-_NAME_CHARS = 48
+_NAME_CHARS = 30
 """The maximum length of a name in the instructions."""
 
 

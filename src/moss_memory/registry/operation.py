@@ -278,8 +278,8 @@ def operation(
 
     `answers`: the fields of the answer, or a shape that several tools share.
     `words`: everyday words and phrases for its purpose, by which `moss_tools` and clients find it.
-    `slow`: a call may take seconds; `slow_if` decides it from the arguments before decoding; `slow_when_large`: it may
-    take long in a large store. A server runs such calls beside its other work.
+    `slow`: a call may take seconds, and runs beside others; `slow_if` decides it from the arguments before decoding;
+    `slow_when_large`: it may take long in a large store.
     `visible`: agents can see and call it; False for commands of people.
     `single_statement`: a read is one SQL statement, which is its own snapshot, or a function that decides it.
     `writes_with`: the argument without which the tool only reads; `writes_if` decides it from all arguments.
@@ -289,8 +289,7 @@ def operation(
     `has_budget`: it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`.
     `aliases`: alternative names of arguments, which are accepted and not shown.
     `recover`: returns the best next call after an error; `translate` converts an error to the codes of the family.
-    `no_transaction`: the body gets the call instead of a transaction.
-    `proxy`: the body only returns the tool to call instead, before any transaction.
+    `no_transaction`: the body gets the call instead; `proxy`: it only returns the tool to call, before any transaction.
     """
 
     def wrap(body: Body) -> Operation:
