@@ -34,7 +34,7 @@ _SITUATIONS = (
     ),
     (
         "Undo",
-        "{moss_revert} an overwritten capsule",
+        "{moss_revert} what was overwritten",
         "{capsule_restore} a deleted one",
         "{moss_erase} a secret",
     ),

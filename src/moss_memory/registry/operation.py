@@ -278,8 +278,7 @@ def operation(
 
     `answers`: the fields of the answer, or a shape that several tools share.
     `words`: everyday words and phrases for its purpose, by which `moss_tools` and clients find it.
-    `slow`: a call may take seconds, and runs beside others; `slow_if` decides it from the arguments before decoding;
-    `slow_when_large`: it may take long in a large store.
+    `slow`: a call may take seconds; `slow_if` decides it before decoding, `slow_when_large` by the size of the store.
     `visible`: agents can see and call it; False for commands of people.
     `single_statement`: a read is one SQL statement, which is its own snapshot, or a function that decides it.
     `writes_with`: the argument without which the tool only reads; `writes_if` decides it from all arguments.

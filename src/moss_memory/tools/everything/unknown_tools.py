@@ -23,6 +23,8 @@ def unknown_tool(tool: str, arguments: Any, is_available: Callable[[str], bool])
         return error
     known = [operation.name for operation in catalog.operations() if is_available(operation.name)]
     like = find_alike(shown, known) or _alike_by_words(shown, known)
+    if not known:
+        return invalid_request(f"{said}; every tool is disabled by the configuration")
     if like is None:
         error = invalid_request(f"{said}; `moss_tools` finds one by what you want to do")
         question = " ".join(words_of_name(shown))
