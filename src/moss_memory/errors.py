@@ -136,12 +136,16 @@ def words_of_name(name: str) -> list[str]:
 
 
 def _distance(one: str, other: str) -> int:
-    """Return the edit distance of two names: letters to insert, delete or replace."""
+    """Return the edit distance of two names: letters to insert, delete or replace, neighbours to swap."""
+    before: list[int] = []
     row = list(range(len(other) + 1))
     for at, letter in enumerate(one, 1):
-        last, row[0] = row[0], at
+        older, before, row = before, row, [at]
         for column, wanted in enumerate(other, 1):
-            last, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, last + (letter != wanted))
+            found = min(before[column] + 1, row[-1] + 1, before[column - 1] + (letter != wanted))
+            if at > 1 and column > 1 and letter == other[column - 2] and one[at - 2] == wanted:
+                found = min(found, older[column - 2] + 1)
+            row.append(found)
     return row[-1]
 
 

@@ -123,9 +123,9 @@ select coalesce(
     (select workspace_raw from workspaces where workspace_norm = recent.workspace),
     recent.workspace),
   (select count(*) from (
-     select 1 from capsules where workspace_norm = recent.workspace and deleted_at is null limit :counted) as some),
+     select 1 from capsules where workspace_norm = recent.workspace and deleted_at is null limit :counted) as counted),
   (select count(*) from (
-     select 1 from tasks where workspace_norm = recent.workspace and status in ('TODO', 'ACTIVE') limit :counted) as some),
+     select 1 from tasks where workspace_norm = recent.workspace and status in ('TODO', 'ACTIVE') limit :counted) as counted),
   (select count(*) from (
-     select 1 from records where workspace_norm = recent.workspace limit :counted) as some)
+     select 1 from records where workspace_norm = recent.workspace limit :counted) as counted)
 from recent order by last desc
