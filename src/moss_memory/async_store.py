@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .registry import catalog
-from .store import Store, open_store, unknown_tool
+from .store import Store, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class AsyncStore(AsyncTools):
                 raise AttributeError(tool)
             operation = catalog.find(tool)
             if operation is None:
-                raise AttributeError(unknown_tool(tool).message)
+                raise AttributeError(self.store.unknown_tool_error(tool).message)
 
             async def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None

@@ -11,7 +11,7 @@ from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine
 
 from .config import Config, load_config
-from .errors import MossError, invalid_request, nearest
+from .errors import MossError
 from .log import DEBUG, INFO, log
 from .maintenance import WRITE_TIMEOUT_S, Maintenance
 from .registry import catalog
@@ -60,6 +60,7 @@ class Store(Maintenance, Tools):
         workspace: str | None = None,
         idempotency_key: str | None = None,
         advice: bool = True,
+        is_listed: Callable[[str], bool] | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -68,14 +69,16 @@ class Store(Maintenance, Tools):
         raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
-        refused without a search for similar names.
+        refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
-            raise unknown_tool(str(tool))
+            raise self.unknown_tool_error(str(tool), arguments)
         if operation.proxy:
-            operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
-        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
+            operation, arguments = catalog.resolve_proxy(
+                operation, arguments, self._find_offered, self.unknown_tool_error
+            )
+        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed)
         began_s = time.perf_counter()
         try:
             answer = self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
@@ -171,6 +174,7 @@ class Store(Maintenance, Tools):
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
         advice: bool = True,
+        is_listed: Callable[[str], bool] | None = None,
     ) -> CallContext:
         other = workspace is not None and workspace != self.config.workspace
         return CallContext(
@@ -181,6 +185,7 @@ class Store(Maintenance, Tools):
             cancelled=cancelled,
             progress=progress,
             advice=advice,
+            is_listed=is_listed,
         )
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
@@ -191,6 +196,12 @@ class Store(Maintenance, Tools):
             raise MossError(
                 "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
             )
+
+    def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
+        """Return the refusal of an unknown tool, with the best next call."""
+        from moss_memory.tools.everything.unknown_tools import unknown_tool
+
+        return unknown_tool(tool, arguments, lambda name: not self._disabled.has(name))
 
     def _find_offered(self, tool: str) -> Operation | None:
         """Return the tool of that name if it is listed and not disabled."""
@@ -276,7 +287,7 @@ class Store(Maintenance, Tools):
                 raise AttributeError(tool)
             operation = catalog.find(tool)
             if operation is None:
-                raise AttributeError(unknown_tool(tool).message)
+                raise AttributeError(self.unknown_tool_error(tool, None).message)
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
@@ -324,12 +335,6 @@ def _refuse_credentials(
 
 def _elapsed_ms(began_s: float) -> float:
     return (time.perf_counter() - began_s) * 1000
-
-
-def unknown_tool(tool: str) -> MossError:
-    """Return the refusal of an unknown tool, with the most similar known one."""
-    like = nearest(tool, [operation.name for operation in catalog.operations()])
-    return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
 
 
 def _v1_answer(value: Any) -> Any:

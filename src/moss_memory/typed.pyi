@@ -183,6 +183,12 @@ class CapsuleHit(TypedDict):
     fetch_key: FetchKey
     snippet: str
     score: float
+    fetch: NotRequired[FetchCall]
+    at: NotRequired[int]
+
+class FetchCall(TypedDict):
+    tool: str
+    arguments: dict[str, Any]
 
 class CapsuleAppendAnswer(TypedDict):
     id: str
@@ -1410,6 +1416,8 @@ class Record(TypedDict):
     created_at: str
     updated_at: str
     superseded: NotRequired[bool]
+    fetch: NotRequired[FetchCall]
+    at: NotRequired[int]
 
 class PageIfCounted(TypedDict):
     limit: int
@@ -1495,26 +1503,18 @@ class MossSearchAnswer(TypedDict):
     pending: NotRequired[int]
 
 class Hit(TypedDict):
-    type: Literal['capsule', 'artifact', 'note', 'node', 'record']
+    type: Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']
     id: str
     workspace: str
-    address: Address
     title: str
     kind: NotRequired[str]
+    status: NotRequired[str]
+    superseded_by: NotRequired[str]
     version: NotRequired[int]
-    updated_at: int
+    fetch: NotRequired[FetchCall]
+    at: NotRequired[int]
     snippet: str
     score: float
-
-class Address(TypedDict):
-    id: NotRequired[str]
-    workspace: NotRequired[str]
-    name: NotRequired[str]
-    branch: NotRequired[str]
-    doc: NotRequired[str]
-    cursor: NotRequired[int]
-    limit: NotRequired[int]
-    ids: NotRequired[list[str]]
 
 class MossHistoryAnswer(TypedDict):
     type: Literal['capsule', 'artifact']
@@ -1638,9 +1638,17 @@ class MossChangesAnswer(TypedDict):
 
 class MossToolsAnswer(TypedDict):
     tools: list[Tool]
+    best: NotRequired[DescribedTool]
     total: int
 
 class Tool(TypedDict):
+    name: str
+    summary: NotRequired[str]
+    listed: NotRequired[bool]
+    description: NotRequired[str]
+    inputSchema: NotRequired[dict[str, Any]]
+
+class DescribedTool(TypedDict):
     name: str
     description: str
     inputSchema: dict[str, Any]
@@ -1649,49 +1657,49 @@ class Tools:
     """Every tool as a method."""
 
     def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
-        """Save a capsule: a distilled hand-over that another session can load by name."""
+        """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`."""
 
     def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
-        """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+        """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
 
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
     def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
-        """Change a capsule's text or metadata; its id, workspace and name stay."""
+        """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
     def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
-        """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
+        """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
 
     def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
-        """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
+        """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`."""
 
     def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
-        """Return the most recently changed capsule of a workspace, as a summary unless `include_text`."""
+        """Resume with the most recently changed capsule of a workspace; `include_text` adds its text."""
 
     def capsule_list(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 20, offset: int | None = 0) -> CapsuleListAnswer:
-        """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
+        """List one workspace's capsules without text, newest change first; at most 100 a page."""
 
     def capsule_inventory(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 100, offset: int | None = 0) -> CapsuleInventoryAnswer:
-        """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
+        """List the capsules of all workspaces without text, newest change first; at most 500 a page."""
 
     def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
     def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Append content to one section of a capsule without rewriting the rest."""
+        """Add to one section of a capsule and leave the rest as it is."""
 
     def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
-        """Assemble 1 to 50 capsules into one bundle; all or nothing."""
+        """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing."""
 
     def capsule_export(self, *, path: str | None = None, workspace: str | None = None, include_deleted: bool | None = False) -> CapsuleExportAnswer:
-        """Write capsules to a JSONL file, the backup that `capsule_import` reads."""
+        """Write capsules to a JSONL file as a backup, which `capsule_import` reads."""
 
     def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error', idempotency_key: str | None = None) -> CapsuleImportAnswer:
         """Read capsules from a JSONL file, all in one transaction."""
 
     def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsulePurgeAnswer:
-        """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+        """Remove capsules that were deleted before, for good: store, versions, index and disk; for others `moss_erase`."""
 
     def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsuleBulkDeleteAnswer:
         """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
@@ -1700,22 +1708,22 @@ class Tools:
         """Set phase, role or tags of every active capsule that matches all of the given filters."""
 
     def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactStoreAnswer:
-        """Save typed JSON state for code, with an optional text view, name, version check and time to live."""
+        """Save typed JSON for code, with optional text, version check and time to live; for prose use `capsule_store`."""
 
     def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
     def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
-        """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+        """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
     def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
         """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
 
     def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
-        """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
+        """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
     def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
-        """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+        """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
 
     def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
@@ -1987,23 +1995,23 @@ class Tools:
     def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
         """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
 
-    def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
-        """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""
+    def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, after: str | None = None, before: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
+        """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it."""
 
     def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
-        """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
+        """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
 
     def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
-        """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
+        """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
 
     def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
     def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
-        """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
+        """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
 
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
-        """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+        """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
 
     def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
@@ -2021,58 +2029,58 @@ class Tools:
         """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
 
     def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
-        """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
+        """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
 
     def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> dict[str, Any]:
-        """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
+        """Call any tool, also an unlisted one, and get its answer; `moss_tools` shows its arguments."""
 
 class AsyncTools:
     """Every tool as a method to be awaited."""
 
     async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
-        """Save a capsule: a distilled hand-over that another session can load by name."""
+        """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`."""
 
     async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
-        """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+        """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
 
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
     async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
-        """Change a capsule's text or metadata; its id, workspace and name stay."""
+        """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
     async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
-        """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
+        """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
 
     async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
-        """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
+        """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`."""
 
     async def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
-        """Return the most recently changed capsule of a workspace, as a summary unless `include_text`."""
+        """Resume with the most recently changed capsule of a workspace; `include_text` adds its text."""
 
     async def capsule_list(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 20, offset: int | None = 0) -> CapsuleListAnswer:
-        """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
+        """List one workspace's capsules without text, newest change first; at most 100 a page."""
 
     async def capsule_inventory(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, limit: int | None = 100, offset: int | None = 0) -> CapsuleInventoryAnswer:
-        """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
+        """List the capsules of all workspaces without text, newest change first; at most 500 a page."""
 
     async def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
     async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Append content to one section of a capsule without rewriting the rest."""
+        """Add to one section of a capsule and leave the rest as it is."""
 
     async def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
-        """Assemble 1 to 50 capsules into one bundle; all or nothing."""
+        """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing."""
 
     async def capsule_export(self, *, path: str | None = None, workspace: str | None = None, include_deleted: bool | None = False) -> CapsuleExportAnswer:
-        """Write capsules to a JSONL file, the backup that `capsule_import` reads."""
+        """Write capsules to a JSONL file as a backup, which `capsule_import` reads."""
 
     async def capsule_import(self, *, path: str, mode: Literal['error', 'replace', 'rename'] | None = 'error', idempotency_key: str | None = None) -> CapsuleImportAnswer:
         """Read capsules from a JSONL file, all in one transaction."""
 
     async def capsule_purge(self, *, workspace: str | None = None, older_than_days: int | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsulePurgeAnswer:
-        """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+        """Remove capsules that were deleted before, for good: store, versions, index and disk; for others `moss_erase`."""
 
     async def capsule_bulk_delete(self, *, workspace: str | None = None, tag: str | None = None, name_prefix: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> CapsuleBulkDeleteAnswer:
         """Soft-delete every active capsule that matches all of the given filters; at least one is needed."""
@@ -2081,22 +2089,22 @@ class AsyncTools:
         """Set phase, role or tags of every active capsule that matches all of the given filters."""
 
     async def artifact_store(self, *, kind: str, data: Mapping[str, Any], workspace: str | None = 'default', name: str | None = None, text: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tags: list[str] | None = None, ttl_seconds: int | None = None, expected_version: int | None = None, mode: Literal['error', 'replace'] | None = 'error', validate: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactStoreAnswer:
-        """Save typed JSON state for code, with an optional text view, name, version check and time to live."""
+        """Save typed JSON for code, with optional text, version check and time to live; for prose use `capsule_store`."""
 
     async def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
     async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
-        """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+        """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
     async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
         """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
 
     async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
-        """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
+        """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
     async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
-        """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+        """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
 
     async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
@@ -2368,23 +2376,23 @@ class AsyncTools:
     async def record_capabilities(self, *, capability_id: str | None = None, max_chars: int | None = None, max_bytes: int | None = None, max_lines: int | None = None) -> RecordCapabilitiesAnswer:
         """Show what `submit_payload` takes: each capability with its fields, their values and an example body."""
 
-    async def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
-        """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""
+    async def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, after: str | None = None, before: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
+        """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it."""
 
     async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
-        """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
+        """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
 
     async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
-        """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
+        """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
 
     async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
     async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
-        """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
+        """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
-        """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+        """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
 
     async def moss_recent(self, *, limit: int | None = 50) -> MossRecentAnswer:
         """List the workspaces that changed last and what they hold, without counting it; at most 500."""
@@ -2402,7 +2410,7 @@ class AsyncTools:
         """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
 
     async def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
-        """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
+        """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
 
     async def moss_call(self, *, tool: str, arguments: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> dict[str, Any]:
-        """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
+        """Call any tool, also an unlisted one, and get its answer; `moss_tools` shows its arguments."""

@@ -32,11 +32,11 @@ def test_a_hit_of_an_artifact_can_be_fetched_by_its_address(call: Door) -> None:
         assert item["title"]
         assert "text" not in item
         assert "data" not in item
-        assert call("artifact_fetch", **item["address"])["id"] == item["id"]
+        assert call("artifact_fetch", **item["fetch"]["arguments"])["id"] == item["id"]
     by_id = {item["id"]: item for item in items}
-    assert by_id[named]["address"] == {"workspace": "Plan", "name": "Run-1"}
+    assert by_id[named]["fetch"]["arguments"] == {"workspace": "Plan", "name": "Run-1"}
     assert by_id[named]["title"] == "Run-1"
-    assert by_id[unnamed]["address"] == {"id": unnamed}
+    assert by_id[unnamed]["fetch"]["arguments"] == {"id": unnamed}
 
 
 def test_an_artifact_is_found_by_its_name_and_its_text_and_not_by_its_data(call: Door) -> None:

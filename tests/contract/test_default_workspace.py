@@ -137,5 +137,5 @@ def test_the_list_of_tools_shows_the_default_workspace_and_does_not_require_it(s
 
 
 def test_the_instructions_name_the_default_workspace(shop: Store) -> None:
-    assert 'yours is "shop"' in instructions(tool_list_of(shop.config, None))
+    assert 'Your workspace is "shop"' in instructions(tool_list_of(shop.config, None))
     assert "reasoning and task tools need one" in instructions(tool_list_of(shop.config, None, ""))

@@ -45,7 +45,7 @@ def test_a_hit_of_the_search_over_everything_can_be_fetched(call: Door) -> None:
     for item in answer["items"]:
         assert item["type"] == "capsule"
         assert "<b>JWT</b>" in item["snippet"]
-        assert call("capsule_fetch", **item["address"])["id"] == item["id"]
+        assert call("capsule_fetch", **item["fetch"]["arguments"])["id"] == item["id"]
 
 
 @pytest.mark.parametrize("tool", TOOLS)

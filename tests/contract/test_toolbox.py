@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,7 +16,8 @@ from support.mcp_server import McpServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+    from moss_memory.store import Store
 
 STEP = {"title": "write it", "success_criteria": ["it is there"], "tests": ["make test"]}
 
@@ -37,9 +40,58 @@ def test_a_tool_is_found_by_a_question(call: Door, question: str, tool: str) -> 
     assert tool in names(call("moss_tools", query=question))[:3]
 
 
+@pytest.mark.parametrize(
+    ("question", "tool"),
+    [
+        ("undo a change", "moss_revert"),
+        ("undo", "moss_revert"),
+        ("remove a secret that was stored", "moss_erase"),
+        ("reserve a task for me", "tasks_claim"),
+        ("what did we decide in May", "moss_search"),
+        ("list workspaces", "moss_workspaces"),
+    ],
+)
+def test_the_right_tool_is_the_first_and_comes_with_its_schema(call: Door, question: str, tool: str) -> None:
+    found = call("moss_tools", query=question)
+    assert names(found)[0] == tool
+    assert found["best"] == call("moss_tools", names=[tool])["tools"][0]
+    assert set(found["tools"][0]) == {"name", "summary", "listed"}
+    assert found["tools"][0]["listed"] is True, "a caller without a list of its own has them all"
+
+
+def test_everyday_questions_lead_to_the_right_tool(store: Store) -> None:
+    """The questions were written after the words that the tools declare, which were not changed since."""
+    lines = (Path(__file__).parents[1] / "retrieval" / "tool_questions.txt").read_text().splitlines()
+    asked = [line.split(" | ") for line in lines]
+    missed = [one for one in asked if one[1] not in names(store.call("moss_tools", {"query": one[0]}))[:3]]
+    assert len(asked) == 100
+    assert len(missed) <= 5, missed
+
+
+def test_an_answer_to_a_question_is_short(store: Store) -> None:
+    questions = [operation.words for operation in catalog.operations()] + ["capsule", "task", "branch", "list delete"]
+    for question in questions:
+        answer = store.call("moss_tools", {"query": question})
+        text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
+        assert len(text) <= 4000
+        assert json.loads(answer.json) == answer  # type: ignore[attr-defined]
+        assert len(answer["tools"]) >= 3
+
+
+def test_listed_tools_are_told_and_are_never_the_only_answer(store: Store) -> None:
+    for question in ("save load continue", "task", "what next", "search"):
+        found = store.call("moss_tools", {"query": question}, is_listed=lambda tool: tool in catalog.CORE)["tools"]
+        assert [tool["listed"] for tool in found] == [tool["name"] in catalog.CORE for tool in found]
+        assert not all(tool["listed"] for tool in found)
+
+
+def test_every_tool_declares_everyday_words() -> None:
+    assert [one.name for one in catalog.operations() if len(one.words.split()) < 3] == []
+
+
 def test_at_most_eight_tools_are_shown_and_the_total_is_told(call: Door) -> None:
     found = call("moss_tools", query="capsule")
-    assert len(found["tools"]) == 8
+    assert 3 <= len(found["tools"]) <= 8
     assert found["total"] > 8
     assert call("moss_tools")["total"] == len(catalog.operations())
     assert call("moss_tools", query="zebra") == {"tools": [], "total": 0}

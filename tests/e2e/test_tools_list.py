@@ -37,7 +37,7 @@ def _listed(home: Path, *options: str) -> list[dict[str, Any]]:
     return tools
 
 
-@pytest.mark.parametrize(("options", "most_chars"), [((), 65_000), (("--toolsets", "core"), 10_000)])
+@pytest.mark.parametrize(("options", "most_chars"), [((), 65_000), (("--toolsets", "core"), 10_500)])
 def test_what_a_model_sees_is_within_its_limit(tmp_path: Path, options: tuple[str, ...], most_chars: int) -> None:
     tools = _listed(tmp_path / "home", *options)
     assert tools
@@ -55,3 +55,24 @@ def test_the_core_is_few_tools_that_lead_to_all_others(tmp_path: Path) -> None:
     assert len(names) <= 18
     assert {"moss_tools", "moss_call"} <= set(names)
     assert {catalog.toolset_of(name) for name in names} == {"", "capsule", "reasoning", "task"}
+
+
+def test_the_core_is_the_one_that_was_decided(tmp_path: Path) -> None:
+    names = [tool["name"] for tool in _listed(tmp_path / "home", "--toolsets", "core")]
+    assert sorted(names) == sorted(
+        """
+        capsule_store capsule_fetch capsule_latest capsule_append capsule_inventory branchmind_notes_commit
+        branchmind_think_card branchmind_think_set_status branchmind_context_pack tasks_create tasks_radar tasks_claim
+        tasks_done tasks_handoff moss_search moss_workspaces moss_tools moss_call
+        """.split()  # noqa: SIM905
+    )
+
+
+def test_clients_that_load_tools_on_demand_find_their_hints(tmp_path: Path) -> None:
+    for tool in _listed(tmp_path / "home"):
+        meta = tool["_meta"]
+        if tool["name"] in catalog.CORE:
+            assert meta == {"anthropic/alwaysLoad": True}
+        else:
+            assert set(meta) == {"anthropic/searchHint"}
+            assert 10 <= len(meta["anthropic/searchHint"]) <= 200

@@ -71,7 +71,7 @@ def test_the_plugin_with_hooks_runs_what_connecting_with_hooks_runs(cli: Cli, mo
 
 def test_the_plugin_starts_moss_with_the_core_and_holds_no_hooks() -> None:
     servers = json.loads((PLUGIN / ".mcp.json").read_text())["mcpServers"]
-    assert servers == {"moss": {"type": "stdio", "command": "moss", "args": ["mcp", "--toolsets", "core"]}}
+    assert servers == {"moss": {"type": "stdio", "command": "moss", "args": ["mcp"]}}
     assert not (PLUGIN / "hooks").exists()
 
 

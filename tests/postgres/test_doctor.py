@@ -90,7 +90,7 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(
 def names_found(cli: Cli) -> list[str]:
     """What a search for a word of every capsule finds, in its order."""
     found = cli("search", "tokens", "--search-mode", "keyword", "--limit", "100").json["items"]
-    return [one["address"]["name"] for one in found]
+    return [one["fetch"]["arguments"]["name"] for one in found]
 
 
 def test_a_server_that_is_not_there_is_said_without_the_password(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -311,7 +311,7 @@ def test_a_hit_of_a_search_leads_to_the_note_that_was_found(store: Store) -> Non
     ask(store, "branch_create", name="what-if")
     ask(store, "reset", to=first)
     (hit,) = store.call("moss_search", {"search_mode": "keyword", "query": "zebra", "workspace": "w"})["items"]
-    assert [entry["seq"] for entry in store.call("branchmind_show", hit["address"])["entries"]] == [hidden]
+    assert [entry["seq"] for entry in store.call("branchmind_show", hit["fetch"]["arguments"])["entries"]] == [hidden]
 
 
 # Batches

@@ -342,7 +342,7 @@ class ReasoningMachine(TwoWorlds):
         hits = self.store.call("moss_search", {"search_mode": "keyword", **wanted, "types": ["note"]})["items"]
         assert sorted(int(hit["id"]) for hit in hits) == sorted(notes)
         for hit in hits:
-            entry = self.store.call("branchmind_show", hit["address"])["entries"][-1]
+            entry = self.store.call("branchmind_show", hit["fetch"]["arguments"])["entries"][-1]
             assert entry["seq"] == int(hit["id"]), "a hit leads to another note"
         nodes = {
             (branch.name, doc, key[1])
@@ -352,7 +352,7 @@ class ReasoningMachine(TwoWorlds):
             if version.branch is branch and key[0] == "node" and word in canonical(version.state).lower()
         }
         hits = self.store.call("moss_search", {"search_mode": "keyword", **wanted, "types": ["node"]})["items"]
-        found = [(hit["address"]["branch"], hit["address"]["doc"], hit["id"]) for hit in hits]
+        found = [(hit["fetch"]["arguments"]["branch"], hit["fetch"]["arguments"]["doc"], hit["id"]) for hit in hits]
         assert sorted(found) == sorted(nodes)
 
     @rule(data=st.data(), workspace=WORKSPACES, doc=GRAPH_DOCS, filters=FILTERS, limit=LIMITS)

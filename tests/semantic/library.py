@@ -21,7 +21,7 @@ GARDEN = "The tomatoes on the balcony want water twice a day in July."
 TEXTS = {"login": LOGIN, "backup": BACKUP, "garden": GARDEN}
 QUESTIONS = {
     "login": "how long do people stay signed in?",
-    "backup": "can we trust our disaster copies?",
+    "backup": "how do we know that a database can be recovered?",
     "garden": "vegetables in summer heat",
 }
 """By the capsule that answers them; they share no word with it that tells anything."""

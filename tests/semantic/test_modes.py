@@ -44,6 +44,19 @@ def test_what_nothing_is_near_to_finds_nothing(call: Door) -> None:
     assert answer["pagination"]["total"] == 0
 
 
+@pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
+@pytest.mark.parametrize("mode", ["semantic", "both"])
+def test_nonsense_finds_nothing_unless_a_word_of_it_occurs(call: Door, tool: str, mode: str) -> None:
+    put_all(call)
+    for nonsense in ("vrrblt", "plomph grindle", "qqxxzzj wvut"):
+        answer = call(tool, query=nonsense, search_mode=mode)
+        assert (answer["items"], answer["pagination"]["total"]) == ([], 0)
+    put(call, "word", "A vrrblt has no use.")
+    assert names(call, "vrrblt", tool, search_mode=mode)[0] == "word"
+    for name, question in QUESTIONS.items():
+        assert names(call, question, tool, search_mode=mode)[0] == name
+
+
 def test_filters_apply_before_the_limit(call: Door) -> None:
     for number in range(12):
         put(call, f"other {number}", LOGIN, workspace="other", run_id="r2", tags=["old"])

@@ -161,7 +161,7 @@ class FakeOffer(ToolList):
             raise invalid_request("config.json: it is not valid JSON")
         return TOOLS.get(tool)
 
-    def refusal(self, tool: str) -> MossError:
+    def refusal(self, tool: str, arguments: Any = None) -> MossError:
         return invalid_request(f"there is no tool {tool!r}; the nearest is 'echo'", nearest="echo")
 
 

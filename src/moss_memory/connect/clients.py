@@ -38,7 +38,7 @@ class Client:
         own_add: tuple[str, ...] = (),
         own_remove: tuple[str, ...] = (),
         hooks: dict[str, str] | None = None,
-        toolsets: tuple[str, ...] = ("core",),
+        loads_on_demand: bool = False,
     ) -> None:
         self.key = key
         self.name = name
@@ -58,9 +58,16 @@ class Client:
         """The arguments of its command that add and remove a server, if it writes its file itself."""
         self.hooks = hooks or {}
         """The file of its hooks, by scope."""
-        self.toolsets = toolsets
-        """The toolsets that it lists by default: few, because clients limit the number of tools (Cursor, Windsurf) or
-        spend context on each."""
+        self.loads_on_demand = loads_on_demand
+        """True if it searches long lists of tools itself and loads the schema of a tool when it is needed."""
+
+    def default_toolsets(self, *, http: bool) -> tuple[str, ...]:
+        """Return the toolsets that it lists by default.
+
+        Few, because clients limit the number of tools (Cursor, VS Code, Windsurf) or spend context on each; all if it
+        loads them on demand. Over HTTP always few.
+        """
+        return () if self.loads_on_demand and not http else ("core",)
 
     @property
     def toml(self) -> bool:
@@ -107,6 +114,7 @@ CLIENTS = {
             stdio={"type": "stdio"},
             http={"type": "http", "url": "{url}", "headers": _BEARER},
             variable=f"${{{VARIABLE}}}",
+            loads_on_demand=True,
         ),
         Client(
             "claude-desktop",
@@ -123,6 +131,7 @@ CLIENTS = {
             hooks={USER: "$CODEX_HOME|~/.codex/hooks.json", PROJECT: ".codex/hooks.json"},
             http={"url": "{url}", "http_headers": _BEARER},
             variable=VARIABLE,
+            loads_on_demand=True,
         ),
         Client(
             "cursor",

@@ -89,7 +89,7 @@ def wanted_entry(
         if url:
             raise invalid_request("`url` is where a server over HTTP is; give `http` too", path="url")
         return stdio_entry(location.client, location.scope, home=home, toolsets=toolsets, old=location.entry), ""
-    address = _with_toolsets(_check_url(url), chosen_toolsets(location.client, toolsets))
+    address = _with_toolsets(_check_url(url), chosen_toolsets(location.client, toolsets, http=True))
     token = ""
     if location.scope != PROJECT:
         from moss_memory.http.token_file import token_of, token_path

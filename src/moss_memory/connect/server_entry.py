@@ -28,7 +28,7 @@ def stdio_entry(
     """Return the entry of a client that starts Moss itself; `old` is the present one."""
     from .moss_command import moss_for_clients
 
-    chosen = chosen_toolsets(client, toolsets)
+    chosen = chosen_toolsets(client, toolsets, http=False)
     moss = moss_for_clients() if scope != PROJECT else _shared_command(client, old)
     words = [*moss, "mcp", *(["--toolsets", ",".join(chosen)] if chosen else [])]
     if client.stdio.get("type") == "local":
@@ -50,14 +50,14 @@ def _shared_command(client: Client, old: Any) -> list[str]:
     return words[:1] if words and os.path.basename(words[0]) == "moss" and is_program(words[0]) else ["moss"]
 
 
-def chosen_toolsets(client: Client, toolsets: Sequence[str] | None) -> tuple[str, ...]:
+def chosen_toolsets(client: Client, toolsets: Sequence[str] | None, *, http: bool) -> tuple[str, ...]:
     """Return the toolsets that a client lists, its own if none are named; refuse an unknown name."""
     from moss_memory.mcp.tool_list import unknown_toolsets
     from moss_memory.registry.catalog import TOOLSETS
 
     if unknown := unknown_toolsets(toolsets or ()):
         raise invalid_request(f"there is no toolset {unknown[0][:60]!r}; known: {', '.join(TOOLSETS)}", path="toolsets")
-    return client.toolsets if toolsets is None else tuple(toolsets)
+    return client.default_toolsets(http=http) if toolsets is None else tuple(toolsets)
 
 
 def http_entry(client: Client, scope: str, *, url: str, token: str) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Endpoint:
     def __init__(self, context: ServerContext, token: str) -> None:
         self._context = context
         self._token = token.encode()
-        self._protocol = Protocol(context.tools)
+        self._protocol = Protocol(context.tools, context.situation)
         self._runner = Runner(context)
         self._sessions = Sessions()
         self._notifier = ChangeNotifier(context)
@@ -189,7 +189,7 @@ class Endpoint:
         if len(asked) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
         tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"))
-        return Protocol(lambda: tools)
+        return Protocol(lambda: tools, self._context.situation)
 
     async def _handle_handshake(
         self, message: Any, headers: dict[bytes, bytes], version: str, protocol: Protocol, response: ResponseWriter
@@ -207,7 +207,7 @@ class Endpoint:
             await self._handle_message(message, session, protocol, response)
 
     async def _open_session(self, message: dict[str, Any], protocol: Protocol, response: ResponseWriter) -> None:
-        answer = protocol.answer(message)
+        answer = await in_thread(protocol.answer, message)  # the instructions read the store
         assert answer is None or isinstance(answer, bytes)
         if answer is None or isinstance(answer, Failure):
             await response.answer(answer, status=400)
@@ -300,7 +300,10 @@ class Endpoint:
             await response.answer(None if known else stateless.unsupported(version), status=202 if known else 400)
             return
         refused = stateless.refusal(message, headers)
-        outcome = refused or protocol.answer(message)
+        outcome: Any = refused
+        if refused is None:  # the instructions of `server/discover` read the store
+            discovers = message.get("method") == "server/discover"
+            outcome = await in_thread(protocol.answer, message) if discovers else protocol.answer(message)
         if isinstance(outcome, ToolCall):
             await response.run(self._runner, outcome)
             return

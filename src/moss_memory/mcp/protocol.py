@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
+    from .situation import Situation
     from .tool_list import ToolList
 
     Outcome: TypeAlias = "bytes | ToolCall | StoreRequest | SubscribeRequest | Listening | Cancellation | None"
@@ -158,11 +159,13 @@ class Request:
 class Protocol:
     """Dispatches messages to methods; the tool list is loaded by the first message about tools."""
 
-    def __init__(self, tools: Callable[[], ToolList]) -> None:
+    def __init__(self, tools: Callable[[], ToolList], situation: Callable[[], Situation | None] | None = None) -> None:
         self._load_tools = tools
         self._tool_list: ToolList | None = None
         self._operations: dict[str, Operation] = {}
         """The tools that were called, by name: a client calls the same few again and again."""
+        self._situation = situation
+        """Reads where the session begins, for its instructions."""
         self._methods = {
             "tools/call": self._call,
             "ping": _ping,
@@ -220,7 +223,7 @@ class Protocol:
 
     def _instructions(self) -> str:
         try:
-            return encode(instructions(self._tools()))
+            return encode(instructions(self._tools(), self._situation() if self._situation else None))
         except MossError:
             return encode(instructions(None))  # an invalid configuration is reported by the first call
 
@@ -253,8 +256,10 @@ class Protocol:
         operation = self._operations.get(name) or self._operation(name)
         if operation is None:
             shown = messages.sanitize(name[:100])
-            refusal = tools.refusal(shown)
-            return failure(request.id, INVALID_PARAMS, f"Unknown tool: {shown}", refusal.payload())
+            refusal = tools.refusal(shown, params.get("arguments"))
+            hint = refusal.message.partition("; ")[2]  # many clients show only this message to the model
+            message = f"Unknown tool: {shown}" + (f"; {hint}" if hint else "")
+            return failure(request.id, INVALID_PARAMS, message, refusal.payload())
         arguments = params.get("arguments")
         if arguments is None:
             arguments = {}

@@ -90,6 +90,7 @@ class CallScheduler:
             wait=False,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            is_listed=call.tools.is_listed,
         )
         return tool_answer(call, result)
 
@@ -267,6 +268,7 @@ def run_call(
             progress=report,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            is_listed=call.tools.is_listed,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from moss_memory.config import Config
     from moss_memory.store import Store
 
+    from .situation import Situation
     from .tool_list import ToolList
 
 
@@ -92,6 +93,12 @@ class ServerContext:
             if self._store is None:
                 self._store = open_store(config=self._config, read_only=self._read_only)
             return self._store
+
+    def situation(self, repository: str = "") -> Situation | None:
+        """Return the repository and the workspaces that changed last, for the instructions of a session."""
+        from .situation import read_situation  # only the beginning of a session needs it
+
+        return read_situation(self.store, repository)
 
     def close(self) -> None:
         """Close the store if it was opened."""

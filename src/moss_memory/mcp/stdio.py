@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from moss_memory.store import Store
 
     from .scheduler import Reply
+    from .situation import Situation
     from .subscriptions import SubscriptionManager
     from .tool_list import ToolList
 
@@ -42,11 +43,16 @@ CLOSED_STDIN_TIMEOUT_S = 1.4
 """Seconds to wait for a client that closed stdin and does not read."""
 
 
-def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> int:
+def serve(
+    *,
+    home: str | None = None,
+    toolsets: Sequence[str] | None = None,
+    repository: Callable[[], str] = lambda: "",
+) -> int:
     """Serve the store in `home` to the client on stdin and stdout and return the exit code.
 
     `toolsets` shortens the tool list, like the setting of that name. An unknown name is fatal: an error on stderr and
-    exit code 2.
+    exit code 2. `repository` returns the name of the repository that the client works in, or an empty text.
     """
     unknown = unknown_toolsets(toolsets or ())
     if unknown:
@@ -55,7 +61,8 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
     if not is_open(0) or not is_open(1):
         return 0
     context = ServerContext(home, toolsets)
-    code = Server(context.tools, context.store, private_stdout()).run()
+    situation = lambda: context.situation(repository())  # noqa: E731
+    code = Server(context.tools, context.store, private_stdout(), situation).run()
     context.close()
     return code
 
@@ -63,8 +70,14 @@ def serve(*, home: str | None = None, toolsets: Sequence[str] | None = None) -> 
 class Server:
     """One connection: reads lines and dispatches them."""
 
-    def __init__(self, tools: Callable[[], ToolList], store: Callable[[], Store], stdout: int) -> None:
-        self._protocol = Protocol(tools)
+    def __init__(
+        self,
+        tools: Callable[[], ToolList],
+        store: Callable[[], Store],
+        stdout: int,
+        situation: Callable[[], Situation | None] | None = None,
+    ) -> None:
+        self._protocol = Protocol(tools, situation)
         self._store = store
         self._subscriptions: SubscriptionManager | None = None
         self._wake, wake_writer = os.pipe()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid_request, nearest
 from moss_memory.registry import catalog
 from moss_memory.registry.catalog import CORE, DisabledTools
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.config import Config
+    from moss_memory.errors import MossError
     from moss_memory.registry.operation import Operation
 
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
@@ -32,6 +32,25 @@ _SELF_EVIDENT = frozenset({
     "step", "subgoal_id", "tag", "tags", "text", "thought", "title", "trace_limit", "workspace",
 })  # fmt: skip
 """Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
+
+_RARE_ARGUMENTS = {
+    "allow_secrets": "boolean",
+    "expected_revision": "integer",
+    "max_bytes": "integer",
+    "max_lines": "integer",
+    "meta": "object",
+    "format": "string",
+    "notes_doc": "string",
+    "trace_doc": "string",
+    "graph_doc": "string",
+    "notes_limit": "integer",
+    "trace_limit": "integer",
+    "limit_cards": "integer",
+}
+"""Arguments that the list of `core` leaves out."""
+
+_HINT_CHARS = 200
+"""Clients read only the beginning of a hint."""
 
 _NAME_START = len('{"name":"')
 
@@ -55,11 +74,15 @@ class ToolList:
         self.closed = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._listing = ""
+        self.is_listed = self.lists if self.is_partial else None
+        """Whether a tool is in the client's list; None if all are."""
 
     def listing(self) -> str:
         """Return the listed tools as a JSON array, copied from the file without parsing it."""
         if not self._listing:
             lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
+            if "core" in self._toolsets:
+                lines = [(name, _without_rare_arguments(line)) for name, line in lines]
             if self.workspace or self.closed:
                 lines = [(name, self._for_client(line)) for name, line in lines]
             tools = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
@@ -80,14 +103,14 @@ class ToolList:
         operation = catalog.find(tool)
         return None if operation is None or not operation.visible or self.closed.has(tool) else operation
 
-    def refusal(self, tool: str) -> MossError:
-        """Return the error for a tool that is not available, with the closest name."""
-        names = [name for name, _ in tool_lines() if not self.closed.has(name)]
-        if not names:
-            return invalid_request(f"there is no tool {tool[:100]!r}; every tool is disabled by the configuration")
-        wanted = "capsule_" + tool[5:] if tool.startswith(("moss.", "moss_")) else tool
-        like = nearest(wanted, names)
-        return invalid_request(f"there is no tool {tool[:100]!r}; the nearest is `{like}`", nearest=like)
+    def refusal(self, tool: str, arguments: Any = None) -> MossError:
+        """Return the error for a tool that is not available, with the best next call as this client can send it."""
+        from moss_memory.tools.everything.unknown_tools import unknown_tool
+
+        wanted = "capsule_" + tool[5:] if tool.startswith("moss.") else tool
+        error = unknown_tool(wanted, arguments, lambda name: not self.closed.has(name))
+        error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
+        return error
 
     def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """Return the target tool and the arguments of a `moss_call`."""
@@ -152,6 +175,13 @@ def tool_lines() -> list[tuple[str, str]]:
     return [(line[_NAME_START : line.index('"', _NAME_START)], line) for line in lines]
 
 
+def _without_rare_arguments(line: str) -> str:
+    """Return a tool without the arguments that few calls need; they are accepted, and `moss_tools` shows them."""
+    for argument, kind in _RARE_ARGUMENTS.items():
+        line = line.replace(f',"{argument}":{{"type":"{kind}"}}', "")
+    return line
+
+
 def _with_output_schemas(lines: list[tuple[str, str]]) -> list[str]:
     """Return the tools with their output schemas, which are generated on demand because few clients use them."""
     from .output_schema import output_schema
@@ -165,7 +195,10 @@ def generated() -> str:
     from moss_memory.tools.everything.tool_descriptions import describe_tool
 
     seen: dict[str, set[tuple[str, str]]] = {}
-    tools = [{**describe_tool(operation), "annotations": _annotations(operation)} for operation in catalog.operations()]
+    tools = [
+        {**describe_tool(operation), "annotations": _annotations(operation), "_meta": _meta(operation)}
+        for operation in catalog.operations()
+    ]
     for tool in tools:
         family = catalog.toolset_of(tool["name"])
         _drop_repeated(tool["inputSchema"]["properties"], seen.setdefault(family, set()))
@@ -181,6 +214,16 @@ def _annotations(operation: Operation) -> dict[str, bool]:
         "idempotentHint": operation.idempotent,
         "openWorldHint": False,
     }
+
+
+def _meta(operation: Operation) -> dict[str, Any]:
+    """Return the hints for clients that load tools on demand: load the core always, find others by everyday words."""
+    if operation.name in CORE:
+        return {"anthropic/alwaysLoad": True}
+    hint = operation.words
+    if len(hint) > _HINT_CHARS:
+        hint = hint[: hint.rfind(",", 0, _HINT_CHARS)]
+    return {"anthropic/searchHint": hint}
 
 
 def _drop_repeated(properties: dict[str, dict[str, Any]], seen: set[tuple[str, str]]) -> None:

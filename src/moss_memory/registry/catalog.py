@@ -23,9 +23,10 @@ TOOLSETS = ("capsule", "artifact", "reasoning", "task", "record", "core")
 """The names that `toolsets` and `disabled_types` accept."""
 
 CORE = frozenset({
-    "capsule_store", "capsule_fetch", "capsule_append", "capsule_latest", "moss_search", "moss_tools", "moss_call",
-    "branchmind_notes_commit", "branchmind_think_card", "branchmind_context_pack",
-    "tasks_create", "tasks_radar", "tasks_done", "tasks_complete", "tasks_handoff",
+    "capsule_store", "capsule_fetch", "capsule_latest", "capsule_append", "capsule_inventory",
+    "branchmind_notes_commit", "branchmind_think_card", "branchmind_think_set_status", "branchmind_context_pack",
+    "tasks_create", "tasks_radar", "tasks_claim", "tasks_done", "tasks_handoff",
+    "moss_search", "moss_workspaces", "moss_tools", "moss_call",
 })  # fmt: skip
 """The toolset `core`: the most used tools, and `moss_tools` and `moss_call` to reach all others."""
 
@@ -136,7 +137,7 @@ def resolve_proxy(
     operation: Operation,
     arguments: Any,
     offered: Callable[[str], Operation | None],
-    refusal: Callable[[str], MossError],
+    refusal: Callable[[str, Any], MossError],
 ) -> tuple[Operation, dict[str, Any]]:
     """Return the tool that a call of a proxy names, and its arguments.
 
@@ -145,7 +146,7 @@ def resolve_proxy(
     asked = operation.body(None, **operation.decode(arguments))
     found = offered(asked["tool"])
     if found is None:
-        raise refusal(asked["tool"])
+        raise refusal(asked["tool"], asked["arguments"])
     if found.proxy:
         raise invalid_request(f"`{operation.name}` does not call itself; name the tool that is meant", path="tool")
     return found, asked["arguments"]

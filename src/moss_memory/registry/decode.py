@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest
+from moss_memory.errors import MossError, find_alike_argument, invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,10 +198,7 @@ def unknown_argument(name: Any, known: list[str], *, at: str = "") -> MossError:
     path = f"{at}.{shown}" if at else shown
     if not known:
         return invalid_request(f"unknown argument {path!r}; this tool takes none", path=path, argument=shown)
-    like = nearest(shown, known) or known[0]
-    return invalid_request(
-        f"unknown argument {path!r}; the nearest known one is {like!r} (known: {', '.join(known)})",
-        path=path,
-        argument=shown,
-        nearest=like,
-    )
+    like = find_alike_argument(shown, known)
+    hint = "" if like is None else f"; the nearest known one is {like!r}"
+    details = {"path": path, "argument": shown, **({} if like is None else {"nearest": like})}
+    return invalid_request(f"unknown argument {path!r}{hint} (known: {', '.join(known)})", **details)

@@ -1,10 +1,10 @@
-"""The calls that answers propose in `next` and `recovery`, adapted to the tools of the caller."""
+"""The calls that answers propose in `next`, `recovery` and `fetch`, adapted to the tools of the caller."""
 
 from __future__ import annotations
 
 import functools
 
-from .responses import NEXT_CALL, Shape
+from .responses import FETCH_CALL, NEXT_CALL, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     Proposal = dict[str, Any]
+
+_CALLS = (NEXT_CALL, FETCH_CALL)
+
+
+def fetch_call(tool: str, arguments: dict[str, Any]) -> Proposal:
+    """Return the `fetch` of a search hit: the call that loads it."""
+    return {"tool": tool, "arguments": arguments}
 
 
 def filter_next_calls(
@@ -25,16 +32,22 @@ def filter_next_calls(
 
 @functools.cache
 def _paths_in(shape: Shape) -> tuple[tuple[str, ...], ...]:
-    """Return the paths of the proposed calls in answers of a shape."""
+    """Return the paths of the proposed calls in answers of a shape, also inside lists."""
     found: list[tuple[str, ...]] = []
     for name, field in shape.fields.items():
-        if field.kind == "object":
-            found += [(name,)] if field.of is NEXT_CALL else [(name, *rest) for rest in _paths_in(field.of)]
+        part = field.of if field.kind == "list" else field
+        if part.kind == "object":
+            found += [(name,)] if part.of in _CALLS else [(name, *rest) for rest in _paths_in(part.of)]
     return tuple(found)
 
 
 def _replace(value: Any, path: tuple[str, ...], change: Callable[[Proposal], Proposal | None]) -> Any:
+    if isinstance(value, list):
+        return [_replace(item, path, change) for item in value]
     if value is None or path[0] not in value or value[path[0]] is None:
         return value
     part = value[path[0]]
-    return {**value, path[0]: _replace(part, path[1:], change) if path[1:] else change(part)}
+    changed = _replace(part, path[1:], change) if path[1:] else change(part)
+    if changed is None and path == ("fetch",):  # a hit whose tool is disabled is still a hit
+        return {name: field for name, field in value.items() if name != "fetch"}
+    return {**value, path[0]: changed}

@@ -67,6 +67,7 @@ class Operation:
         "summary",
         "translate",
         "visible",
+        "words",
         "writes_if",
         "writes_with",
     )  # fmt: skip
@@ -94,6 +95,7 @@ class Operation:
         self.sizes: Sizes | None = traits["sizes"]
         self.cross_workspace: bool = traits["cross_workspace"]
         self.example: str = traits["example"]
+        self.words: str = traits["words"]
         self.description = _dedent(body.__doc__ or "")
         self.summary = self.description.partition("\n")[0]
         self.defaults: dict[str, Any] = {
@@ -252,6 +254,7 @@ def operation(
     *,
     example: str,
     answers: Shape | dict[str, Field],
+    words: str = "",
     mutates: bool = False,
     destructive: bool = False,
     idempotent: bool = False,
@@ -275,8 +278,8 @@ def operation(
     """Make the decorated function a tool of the same name.
 
     `answers`: the fields of the answer, or a shape that several tools share.
-    `slow`: a call may take seconds; `slow_if` decides it from the arguments before decoding; `slow_when_large`: it may
-    take long in a large store. A server runs such calls beside its other work.
+    `words`: everyday words and phrases for its purpose, by which `moss_tools` and clients find it.
+    `slow`: a call may take seconds; `slow_if` decides it before decoding, `slow_when_large` by the size of the store.
     `visible`: agents can see and call it; False for commands of people.
     `single_statement`: a read is one SQL statement, which is its own snapshot, or a function that decides it.
     `writes_with`: the argument without which the tool only reads; `writes_if` decides it from all arguments.
@@ -286,8 +289,7 @@ def operation(
     `has_budget`: it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`.
     `aliases`: alternative names of arguments, which are accepted and not shown.
     `recover`: returns the best next call after an error; `translate` converts an error to the codes of the family.
-    `no_transaction`: the body gets the call instead of a transaction.
-    `proxy`: the body only returns the tool to call instead, before any transaction.
+    `no_transaction`: the body gets the call instead; `proxy`: it only returns the tool to call, before any transaction.
     """
 
     def wrap(body: Body) -> Operation:
@@ -295,6 +297,7 @@ def operation(
             body,
             example=example,
             answers=answers,
+            words=words,
             mutates=mutates,
             destructive=destructive,
             idempotent=idempotent,

@@ -40,7 +40,9 @@ class ToolGroup:
 class SearchSource:
     """A table of a family, or a view, that is in the search index."""
 
-    __slots__ = ("alive", "body", "code", "family", "has_runs", "module", "name", "show", "table", "title")
+    __slots__ = (
+        "alive", "body", "code", "family", "half_score", "has_runs", "module", "name", "show", "table", "title",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -54,6 +56,7 @@ class SearchSource:
         module: str,
         show: str = "documents",
         alive: str = "",
+        half_score: str = "",
         has_runs: bool = False,
     ) -> None:
         self.name = name
@@ -69,6 +72,8 @@ class SearchSource:
         """The function of that module that returns its hits by row number."""
         self.alive = alive
         """A condition for rows to be found, beside not being deleted; `:moss_now` is the time."""
+        self.half_score = half_score
+        """A condition for rows that get half of their score."""
         self.has_runs = has_runs
         """True if its rows have a `run_id` to filter by."""
 
@@ -157,6 +162,30 @@ TOOL_GROUPS = {
 }
 """By the name in `toolsets` and `disabled_types`; the unnamed one has the tools over several families."""
 
+_IS_ORIGINAL_NOTE = (
+    "not exists (select 1 from doc_entries c join doc_entries o on o.seq = case when c.source_event_id like 'merge:%'"
+    # The digits at the end of `merge:<branch>:<seq>` are the number of the original.
+    " then cast(substr(c.source_event_id, length(rtrim(c.source_event_id, '0123456789')) + 1) as bigint) end"
+    " where c.seq = note_rows.row_id and o.hidden = 0)"
+)
+"""A note that a merge copied is found once: the copy only if no branch shows the original."""
+
+_IS_FOUND_NODE = (
+    "not exists (select 1 from graph_versions v where v.seq = node_rows.row_id and ("
+    # The graphs of a plan and of dependents repeat the node of a task.
+    "(v.key >= 'task:' and v.key < 'task;' and v.doc <> substr(v.key, 6) || '-graph') or"
+    " exists (select 1 from graph_merges m join branches b on b.branch_id = m.from_id"
+    " join graph_versions c on c.branch_id = b.base_id and c.doc = m.doc and c.key = m.key"
+    " join graph_versions n on n.branch_id = c.branch_id and n.doc = c.doc and n.key = c.key"
+    " where m.from_id = v.branch_id and m.doc = v.doc and m.key = v.key and m.from_seq = v.seq and c.seq > v.seq"
+    " and c.state = v.state and n.next_seq = 9223372036854775807 and n.deleted = 0)))"
+)
+"""A task is found once, and a node that a merge copied once: as the base of its branch has it."""
+
+_IS_REPLACED = (
+    "exists (select 1 from graph_versions v where v.seq = node_rows.row_id and v.status in ('superseded', 'merged'))"
+)
+
 SEARCH_SOURCES = {
     source.name: source
     for source in (
@@ -190,6 +219,7 @@ SEARCH_SOURCES = {
             code=2,
             module="moss_memory.tools.reasoning.reasoning_hits",
             show="notes",
+            alive=_IS_ORIGINAL_NOTE,
         ),
         SearchSource(
             "node",
@@ -200,6 +230,8 @@ SEARCH_SOURCES = {
             code=3,
             module="moss_memory.tools.reasoning.reasoning_hits",
             show="nodes",
+            alive=_IS_FOUND_NODE,
+            half_score=_IS_REPLACED,
         ),
         SearchSource(
             "record",
@@ -214,6 +246,9 @@ SEARCH_SOURCES = {
 }
 """The sources of the search index, by the `type` of their hits."""
 
+
+SEARCH_TYPES = ("capsule", "artifact", "note", "node", "task", "record")
+"""The types of hits: the sources, and the tasks and steps among the nodes."""
 
 GROUP_OF_TYPE = {
     **{source.name: source.family for source in SEARCH_SOURCES.values()},

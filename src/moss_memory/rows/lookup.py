@@ -224,3 +224,12 @@ class AddressedRows:
                 )
         self._statements[by_id, include_deleted, also] = statement
         return statement
+
+
+def row_address(row: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments that fetch this row: its workspace and name if it has one, its id if it has not."""
+    if row.get("deleted_at") is not None:
+        return {"id": row["id"], "include_deleted": True}
+    if row["name_raw"] is None:
+        return {"id": row["id"]}
+    return {"workspace": row["workspace_raw"], "name": row["name_raw"]}

@@ -7,6 +7,8 @@ document with one of many words ranks below one that is similar, and a document 
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.embedding.encoder import FLOOR
 
@@ -14,7 +16,7 @@ from .embedding_queue import embed_pending, find_unembedded
 from .expression import positive_operands
 from .hits import Document, Hit, Hits, codes_of
 from .matcher import Matcher
-from .ranking import page_of
+from .ranking import best_page
 from .vectors import Similarities
 
 TYPE_CHECKING = False
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
 
         def among(self, docs: list[int]) -> set[int]:
             """Return those of the documents that are within the filters."""
+
+        def half_scored(self, docs: list[int]) -> set[int]:
+            """Return those of the documents that get half of their score."""
 
         def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
             """Return the last change of documents, comparable across sources; at most the newest N of each source."""
@@ -77,6 +82,11 @@ if TYPE_CHECKING:
 
 WORDS_WEIGHT = 0.6
 WORDS_POWER = 1.5
+MEANING_ALONE = 0.25
+"""The least similarity of the best hit if no word of the question occurs in the store.
+
+Of 207 notes, 97 % of real questions have a hit above it, and 82 % of random letters have none.
+"""
 NEAREST = 500
 """The maximum number of hits by similarity alone."""
 
@@ -100,11 +110,16 @@ def by_meaning(searching: Searching, request: SearchRequest) -> Hits:
     similarities = Similarities([*parts, fresh], vector, model.floor)
     question = searching.question(query.words)
     near = _find_nearest(scope, similarities)
+    if not question.forms() and near and near[0][0] < MEANING_ALONE:
+        near = []
     if request.mode == "both":
         ranked, total = _rank_both(scope, question, similarities, near, request)
     else:
         if pending:
             near += _find_unembedded_by_words(searching, request, near, model.name, matrix.other_models)
+        halved = scope.half_scored([doc for _, doc in near])
+        near = [(score / 2 if doc in halved else score, doc) for score, doc in near]
+        near.sort(key=itemgetter(0), reverse=True)
         ranked, total = near[request.offset : request.top_k], len(near)
     matcher = Matcher(question.forms(), () if query.expression is None else positive_operands(query.expression))
     items = [Hit(Document.of(doc), score, similarities.place(doc)) for score, doc in ranked]
@@ -141,11 +156,16 @@ def _rank_both(
     scores = similarities.of(lexical_docs) + WORDS_WEIGHT * shares**WORDS_POWER
     known = set(lexical_docs.tolist())
     semantic = [((similarity, 0.0), doc) for similarity, doc in near if doc not in known]
-    least = np.partition(scores, -request.top_k)[-request.top_k] if len(scores) > request.top_k else -np.inf
-    best = np.flatnonzero(scores >= least).tolist()
-    found = [((float(scores[at]), lexical[at][1]), lexical[at][0]) for at in best]
-    ranked = page_of(found + semantic, request, scope.changes)
-    return [(key[0], doc) for key, doc in ranked], len(lexical) + len(semantic)
+    total = len(lexical) + len(semantic)
+
+    def find_best(most: int) -> tuple[list[tuple[tuple[float, float], int]], int]:
+        least = np.partition(scores, -most)[-most] if len(scores) > most else -np.inf
+        best = np.flatnonzero(scores >= least).tolist()
+        found = [((float(scores[at]), lexical[at][1]), lexical[at][0]) for at in best]
+        return [one for one in found + semantic if one[0][0] >= least], total
+
+    ranked, _ = best_page(find_best, request, scope)
+    return [(key[0], doc) for key, doc in ranked], total
 
 
 def _find_unembedded_by_words(

@@ -15,9 +15,19 @@ from .tokens import stems_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from .request import SearchRequest
+
+    class Ranked(Protocol):
+        """The properties of documents that decide their order beside their score."""
+
+        def half_scored(self, docs: list[int]) -> set[int]:
+            """Return those of the documents that get half of their score."""
+
+        def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
+            """Return the last change of documents, comparable across sources; at most the newest N of each source."""
+
 
 TITLE_WEIGHT = 5.0
 SHARE_WEIGHT = 0.5
@@ -73,6 +83,32 @@ def _shared_beginning(word: str, stem: str) -> str:
     if not word.startswith(stem) or stem.endswith(("e", "i", "y", "bl")):
         return stem[:-1] or stem
     return stem
+
+
+def best_page(
+    find_best: Callable[[int], tuple[list[tuple[Any, int]], int]], request: SearchRequest, scope: Ranked
+) -> tuple[list[tuple[Any, int]], int]:
+    """Return the requested page as `(key, doc)`, and the number of all matches; replaced cards get half of their score.
+
+    `find_best` returns the best N as `(key, doc)` with all ties of the last, and the number of all matches. It is
+    called again with a larger N if others may rank above a halved one.
+    """
+    most = request.top_k
+    while True:
+        kept, total = find_best(most)
+        halved = scope.half_scored([doc for _, doc in kept])
+        if not halved:
+            break
+        least = min(key for key, _ in kept)
+        kept = [(_halve(key) if doc in halved else key, doc) for key, doc in kept]
+        if len(kept) >= total or sum(key >= least for key, _ in kept) >= request.top_k:
+            break
+        most *= 4
+    return page_of(kept, request, scope.changes), total
+
+
+def _halve(key: Any) -> Any:
+    return (min(key[0], key[0] / 2), *key[1:]) if isinstance(key, tuple) else key / 2
 
 
 def page_of(

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class SearchRequest:
     """One search: the query, the mode, the sources, the filters and the page. Never changed once made."""
 
-    __slots__ = ("conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "sources",
-                 "workspace_norm")  # fmt: skip
+    __slots__ = ("conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "source_conditions",
+                 "sources", "workspace_norm")  # fmt: skip
 
     def __init__(
         self,
@@ -27,6 +27,7 @@ class SearchRequest:
         workspace_norm: str | None = None,
         include_deleted: bool = False,
         conditions: Sequence[str] = (),
+        source_conditions: dict[str, list[str]] | None = None,
         parameters: dict[str, Any] | None = None,
         limit: int,
         offset: int = 0,
@@ -39,6 +40,8 @@ class SearchRequest:
         self.include_deleted = include_deleted
         self.conditions = conditions
         """Conditions on columns of the sources' tables, all of which must hold, with named `parameters`."""
+        self.source_conditions = source_conditions or {}
+        """More conditions, by the name of the source that they hold for."""
         self.parameters = parameters or {}
         self.limit = limit
         self.offset = offset

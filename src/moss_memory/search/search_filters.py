@@ -25,6 +25,7 @@ class SearchFilters:
         self.workspace_norm = request.workspace_norm
         self.live_only = not request.include_deleted
         self._conditions = [f"({condition})" for condition in request.conditions]
+        self._source_conditions = request.source_conditions
         self.parameters: dict[str, Any] = {
             **request.parameters,
             "moss_now": now,
@@ -35,7 +36,9 @@ class SearchFilters:
     def residual_conditions(self) -> dict[SearchSource, str]:
         """The conditions that the index cannot check, by source; empty if a source has none."""
         return {
-            source: " and ".join([*self._conditions, source.alive] if source.alive else self._conditions)
+            source: " and ".join(
+                [*self._conditions, *self._source_conditions.get(source.name, ()), *filter(None, [source.alive])]
+            )
             for source in self.sources
         }
 
@@ -49,6 +52,11 @@ class SearchFilters:
             source: " and ".join([residual, *shared] if residual else shared) or "true"
             for source, residual in self.residual_conditions.items()
         }
+
+    def half_score_conditions(self, docs: list[int]) -> dict[SearchSource, str]:
+        """Return the conditions for half of the score, of the sources of these documents."""
+        codes = {doc & 15 for doc in docs}
+        return {source: source.half_score for source in self.sources if source.half_score and source.code in codes}
 
 
 def either(conditions: dict[SearchSource, str], number: str) -> str:

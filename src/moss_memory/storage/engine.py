@@ -230,7 +230,9 @@ if TYPE_CHECKING:
 class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
-    __slots__ = ("advice", "cancelled", "clock_ms", "config", "key", "new_id", "operation", "progress", "workspace")
+    __slots__ = (
+        "advice", "cancelled", "clock_ms", "config", "is_listed", "key", "new_id", "operation", "progress", "workspace",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -243,6 +245,7 @@ class CallContext:
         progress: Callable[[int, int | None], None] | None,
         workspace: str | None = None,
         advice: bool = True,
+        is_listed: Callable[[str], bool] | None = None,
     ) -> None:
         self.operation = operation
         self.workspace = workspace
@@ -256,6 +259,8 @@ class CallContext:
         self.progress = progress
         self.advice = advice
         """True if an error may take some milliseconds more to suggest a better call."""
+        self.is_listed = is_listed
+        """Tells if a tool is in the caller's list; None if the caller has all tools."""
 
     def check_cancelled(self) -> None:
         """Raise `CANCELLED` if the caller has cancelled."""

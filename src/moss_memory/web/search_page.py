@@ -22,6 +22,7 @@ _KINDS = (
     ("artifact", "Artifacts", "artifact"),
     ("note", "Notes", "reasoning"),
     ("node", "Graph", "reasoning"),
+    ("task", "Tasks", "task"),
     ("record", "Records", "record"),
 )
 _PARTS = re.compile(r"(\w+)")
@@ -34,8 +35,6 @@ _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
 _ITEMS = re.compile(r"(?m)(?:\s*(?:^[ \t]*(?:[-*+]|\d+\.)[ \t]|\|))+\s*")
 _MARKDOWN_KINDS = ("capsule", "note")
 """Kinds whose texts are Markdown."""
-_WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
-_WORK_KINDS = ("plan", "task", "step")
 _HITS = 20
 
 
@@ -58,8 +57,7 @@ def search(context: PageContext, request: PageRequest) -> Response:
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
         hit["path"], hit["query"] = _address(hit)
-        if hit["path"].startswith("/tasks/"):
-            hit["family"] = "task"
+        hit["branch"] = hit["query"].get("branch")
     return context.page(
         request,
         "search.html",
@@ -112,16 +110,15 @@ def mark_title(title: str, question: str) -> Markup:
 
 def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return the page of a hit and its query."""
-    address, workspace = hit["address"], hit["workspace"]
+    address, workspace = hit.get("fetch", {}).get("arguments", {}), hit["workspace"]
     if hit["type"] == "capsule":
         return f"/capsules/{hit['id']}", {}
     if hit["type"] == "artifact":
         return f"/artifacts/{hit['id']}", {}
     if hit["type"] == "record":
         return f"/records/{hit['id']}", {"workspace": workspace}
-    work = _WORK.fullmatch(address.get("branch") or "")
-    if work and hit.get("kind") in _WORK_KINDS:
-        return f"/tasks/{work[1] or work[2]}", {"workspace": workspace}
+    if hit["type"] == "task":
+        return f"/tasks/{address.get('target', hit['id'])}", {"workspace": workspace}
     branch = {"workspace": workspace, "branch": address.get("branch"), "doc": address.get("doc")}
     if hit["type"] == "note":
         return "/reasoning/log", {**branch, "cursor": address.get("cursor")}

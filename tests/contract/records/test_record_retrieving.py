@@ -416,7 +416,7 @@ def test_a_hit_of_the_one_search_leads_to_its_record(archive: Archive) -> None:
         if hit["type"] == "record"
     ]
     assert [hit["id"] for hit in hits] == [made]
-    assert archive.ids(**hits[0]["address"]) == [made]
+    assert archive.ids(**hits[0]["fetch"]["arguments"]) == [made]
 
 
 def test_markup_in_a_record_cannot_forge_a_highlight(archive: Archive) -> None:

@@ -221,8 +221,8 @@ def test_artifacts_have_the_columns_of_their_kind() -> None:
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_hit_is_seen_whole_and_without_tags_however_late_it_stands(width: int) -> None:
     snippet = "before &amp; around " * 12 + "the <b>refresh&lt;T&gt;</b> of <b>tokens</b> " + "after " * 20
-    item = {"type": "capsule", "address": {"workspace": "default", "name": "auth"}, "title": "t" * 40,
-            "snippet": snippet, "score": 1.0}  # fmt: skip
+    fetch = {"tool": "capsule_fetch", "arguments": {"workspace": "default", "name": "auth"}}
+    item = {"type": "capsule", "fetch": fetch, "title": "t" * 40, "snippet": snippet, "score": 1.0}  # fmt: skip
     header, row = as_table(["search"], {"items": [item]}, width=width).splitlines()[:2]
     assert "refresh<T>" in row
     assert "<b>" not in row

@@ -37,8 +37,8 @@ def capsule(name: str, workspace: str, title: str, at: int) -> dict[str, Any]:
 
 def hit(name: str, workspace: str, snippet: str) -> dict[str, Any]:
     return {"type": "capsule", "id": "01ARZ3NDEKTSV4RRFFQ69G5FAV", "workspace": workspace, "title": f"About {name}",
-            "address": {"workspace": workspace, "name": name}, "updated_at": 1_900_000_000, "snippet": snippet,
-            "score": 1.0}  # fmt: skip
+            "fetch": {"tool": "capsule_fetch", "arguments": {"workspace": workspace, "name": name}},
+            "at": 1_900_000_000, "snippet": snippet, "score": 1.0}  # fmt: skip
 
 
 LISTED = [

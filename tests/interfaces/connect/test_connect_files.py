@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import tomllib
 from pathlib import Path
@@ -62,6 +63,23 @@ def entry_in(client: str, path: Path) -> Any:
     return value[CLIENTS[client].under].get("moss")
 
 
+LOAD_ON_DEMAND = ("claude-code", "codex")
+"""Clients that search a long list of tools themselves."""
+
+
+@pytest.mark.parametrize("client", [key for key, client in CLIENTS.items() if client.http])
+def test_over_http_every_client_lists_the_core(at_home: Cli, client: str) -> None:
+    at_home("connect", client, "--http")
+    assert "/mcp?toolsets=core" in file_of(client).read_text()
+
+
+def test_the_page_tells_the_list_of_every_client() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "connect.md").read_text()
+    for key, client in CLIENTS.items():
+        shown = "everything" if not client.default_toolsets(http=False) else "`core`"
+        assert re.search(rf"\n\| `{key}` \| {shown} \|", page), key
+
+
 def test_the_command_line_names_every_client() -> None:
     assert tuple(CLIENTS) == TYPED
     assert FOUND.keys() == CLIENTS.keys()
@@ -77,7 +95,7 @@ def test_a_file_as_it_is_found_gains_one_entry_and_loses_it_byte_for_byte(at_hom
     words = entry_in(client, path)
     started = words["command"] if client == "opencode" else [words["command"], *words["args"]]
     assert os.path.basename(started[0]) == "moss"
-    assert started[1:] == ["mcp", "--toolsets", "core"]
+    assert started[1:] == (["mcp"] if client in LOAD_ON_DEMAND else ["mcp", "--toolsets", "core"])
     bytes_then = path.read_bytes()
     assert at_home("connect", client).json["changed"] is False
     assert path.read_bytes() == bytes_then
@@ -217,7 +235,7 @@ def test_an_entry_that_makes_no_sense_is_told_and_can_be_put_right(at_home: Cli,
     assert (checked.code, json.loads(checked.out)["failed"]) == (1, [client])
     assert path.read_text() == text
     at_home("connect", client)
-    assert entry_in(client, path)["args"] == ["mcp", "--toolsets", "core"]
+    assert entry_in(client, path)["args"] == (["mcp"] if client in LOAD_ON_DEMAND else ["mcp", "--toolsets", "core"])
 
 
 @pytest.mark.parametrize("text", ["a = 1\nmcp_servers = 5\n", "a = 1\n[[mcp_servers]]\nb = 1\n"])

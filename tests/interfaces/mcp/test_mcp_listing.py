@@ -66,7 +66,7 @@ def test_every_listed_tool_is_complete(subtests: pytest.Subtests) -> None:
 def check_tool(tool: dict[str, Any]) -> None:
     assert 20 <= len(tool["description"]) <= 400
     assert tool["inputSchema"]["type"] == "object"
-    assert tool["inputSchema"]["additionalProperties"] is False
+    assert "additionalProperties" not in tool["inputSchema"], "3,000 characters for what every call checks"
     assert set(tool["inputSchema"].get("required", ())) <= tool["inputSchema"]["properties"].keys()
     hints = tool["annotations"]
     assert hints.keys() == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

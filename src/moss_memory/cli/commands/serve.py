@@ -17,11 +17,13 @@ def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int
     """Serve the client on stdin and stdout until it closes the connection."""
     from moss_memory.mcp.stdio import serve
 
+    from .git_work_tree import repository_name
+
     if toolsets:
         _warn_empty(toolsets)
     if is_terminal(STDIN):
         say("moss: serving MCP on stdin and stdout, and waiting for a client; Ctrl-C ends it, `moss --help` tells more")
-    return serve(home=home, toolsets=toolsets)
+    return serve(home=home, toolsets=toolsets, repository=repository_name)
 
 
 def _warn_empty(toolsets: Sequence[str]) -> None:

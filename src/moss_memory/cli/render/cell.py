@@ -143,7 +143,7 @@ def cells(text: str) -> int:
 
 def _snippet(marked: str) -> Cell:
     """Return the cell of a snippet; its first hit, or else its beginning, must be visible."""
-    before, *parts = " ".join(marked.split()).split("<b>")
+    before, *parts = _join_sections(marked).split("<b>")
     text = _plain(before)
     if not parts:
         return Cell(text)
@@ -154,6 +154,18 @@ def _snippet(marked: str) -> Cell:
         end = end or len(text)
         text += _plain(after)
     return Cell(text, begin, end)
+
+
+def _join_sections(marked: str) -> str:
+    """Return a piece of Markdown on one line: each heading begins a part of its own, after a dot."""
+    found = ""
+    is_heading = False
+    for words in (line.split() for line in marked.splitlines() if line.strip()):
+        heading, line = words[0].strip("#") == "" and len(words) > 1, " ".join(words)
+        separator = ": " if is_heading else " \u00b7 " if heading else " "
+        found += (separator if found else "") + (line.lstrip("# ") if heading else line)
+        is_heading = heading
+    return found
 
 
 def _plain(marked: str) -> str:

@@ -22,7 +22,8 @@ def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
 
 def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
     head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
-    about.append(cell_of(shape.fields["updated_at"], hit.get("updated_at")).text)
+    about += [hit["status"]] if hit.get("status") else []
+    about.append(cell_of(shape.fields["at"], hit.get("at")).text)
     description = line_of(", ".join(about))
     first = f"{HIT}{line_of(head)}{HIT_END}"
     if not width or cells(line_of(head)) + 2 + cells(description) <= width:

@@ -44,7 +44,7 @@ class Scope(SearchFilters):
         self._tx = tx
         self._index = index
         self._without = without
-        self._has_conditions = bool(request.conditions)
+        self._has_conditions = bool(request.conditions or request.source_conditions)
 
     @functools.cached_property
     def unwanted(self) -> Numbers | None:
@@ -93,7 +93,15 @@ class Scope(SearchFilters):
 
     def among(self, docs: list[int]) -> set[int]:
         """Return those of the documents that are within the filters."""
-        sql = f"select number from unnest(:moss_docs) as given (number) where true{self.documents('number')}"
+        return self._select(docs, self.documents("number"))
+
+    def half_scored(self, docs: list[int]) -> set[int]:
+        """Return those of the documents that get half of their score."""
+        conditions = self.half_score_conditions(docs)
+        return self._select(docs, either(conditions, "number")) if conditions else set()
+
+    def _select(self, docs: list[int], condition: str) -> set[int]:
+        sql = f"select number from unnest(:moss_docs) as given (number) where true{condition}"
         return {doc for (doc,) in self.rows(sql, moss_docs=docs)}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:

@@ -12,7 +12,7 @@ import numpy as np
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, page_of, ranges_of
+from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, best_page, ranges_of
 
 from .posting_lists import Index, MatchEvaluator
 from .search_scope import Scope
@@ -49,10 +49,13 @@ def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
         matcher = Matcher(operands=positive_operands(query.expression))
         at = scope.within(matched.mask)
         scores = bm25(index, matched.phrases)[at]
-    top = top_positions(scores, request.top_k)
-    candidates = list(zip(scores[top].tolist(), index.all.docs[at[top]].tolist(), strict=True))
-    items = [Hit(Document.of(doc), score) for score, doc in page_of(candidates, request, scope.changes)]
-    return Hits(items, len(at), matcher)
+
+    def find_best(most: int) -> tuple[list[tuple[float, int]], int]:
+        top = top_positions(scores, most)
+        return list(zip(scores[top].tolist(), index.all.docs[at[top]].tolist(), strict=True)), len(at)
+
+    page, total = best_page(find_best, request, scope)
+    return Hits([Hit(Document.of(doc), score) for score, doc in page], total, matcher)
 
 
 def top_positions(scores: Numbers, most: int) -> Numbers:

@@ -81,7 +81,15 @@ class Scope(SearchFilters):
 
     def among(self, docs: list[int]) -> set[int]:
         """Return the documents that pass the filters."""
-        sql = f"select value from json_each(:moss_docs) where true{self.documents('value')}"
+        return self._select(docs, self.documents("value"))
+
+    def half_scored(self, docs: list[int]) -> set[int]:
+        """Return those of the documents that get half of their score."""
+        conditions = self.half_score_conditions(docs)
+        return self._select(docs, either(conditions, "value")) if conditions else set()
+
+    def _select(self, docs: list[int], condition: str) -> set[int]:
+        sql = f"select value from json_each(:moss_docs) where true{condition}"
         return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:

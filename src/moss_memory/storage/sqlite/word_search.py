@@ -13,7 +13,7 @@ import math
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, page_of, ranges_of
+from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, best_page, ranges_of
 
 from .search_scope import Scope, json_list, render
 
@@ -67,14 +67,16 @@ def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> H
             return _complement(scope, expression, request)
         matcher = Matcher(operands=positive_operands(query.expression))
         match = scope.match(expression)
-        total = _count(scope, match)
-        kept = [(-bm25, doc) for doc, bm25 in _top(scope, match, request.top_k)]
+        count = _count(scope, match)
+        page, total = best_page(
+            lambda most: ([(-bm25, doc) for doc, bm25 in _top(scope, match, most)], count), request, scope
+        )
     else:
         scope = Scope(connection, request, now, without=query.unwanted)
         question = Question(connection, query.words)
         matcher = Matcher(question.forms())
-        kept, total = question.best(scope, request.top_k)
-    items = [Hit(Document.of(doc), score) for score, doc in page_of(kept, request, scope.changes)]
+        page, total = best_page(lambda most: question.best(scope, most), request, scope)
+    items = [Hit(Document.of(doc), score) for score, doc in page]
     return Hits(items, total, matcher)
 
 

@@ -43,6 +43,7 @@ UNCHANGED = 0
     writes_if=is_real,
     answers={"deleted": integer("how many were deleted"), **DRY_RUN},
     example="moss artifact bulk-delete --run-id run-1",
+    words="delete many results, clean up a run, remove all json of a run",
 )
 def artifact_bulk_delete(
     tx: Transaction,
@@ -71,6 +72,7 @@ def artifact_bulk_delete(
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), **DRY_RUN},
     example="moss artifact bulk-update --run-id run-1 --set-phase done",
+    words="change many results, retag, set the ttl of a whole run",
 )
 def artifact_bulk_update(
     tx: Transaction,

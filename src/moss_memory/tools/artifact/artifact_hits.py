@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.next_calls import fetch_call
+from moss_memory.rows.lookup import row_address
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -22,14 +25,13 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
 
 
 def _document(row: dict[str, Any]) -> dict[str, Any]:
-    named = row["name_raw"] is not None
     return {
         "id": row["id"],
         "workspace": row["workspace_raw"],
-        "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
+        "fetch": fetch_call("artifact_fetch", row_address(row)),
+        "at": row["updated_at"],
         "title": row["name_raw"] or f"{row['kind']} {row['id']}",
         "kind": row["kind"],
         "version": row["version"],
         "text": row["text"] or "",
-        "updated_at": row["updated_at"],
     }

@@ -46,6 +46,7 @@ _KIND = Shape(
         "problems": list_of(BAD_FILE, "files that hold no schema", optional=True),
     },
     example="moss artifact kinds",
+    words="schemas, formats, which kinds exist, validate json, fields of a kind",
 )
 def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
     """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""

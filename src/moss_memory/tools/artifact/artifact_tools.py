@@ -143,6 +143,10 @@ SWEEP_ROWS = 100
         }
     ),
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
+    words=(
+        "save json, structured data, state for code, result of a sub-agent, expire, temporary, cache, key value, "
+        "share data between agents, pass data to another agent, structured result, store a value"
+    ),
 )
 def artifact_store(
     tx: Transaction,
@@ -161,9 +165,9 @@ def artifact_store(
     mode: StoreMode = "error",
     validate: Validate = False,
 ) -> dict[str, Any]:
-    """Save typed JSON state for code, with an optional text view, name, version check and time to live.
+    """Save typed JSON for code, with optional text, version check and time to live; for prose use `capsule_store`.
 
-    Replacing, by `mode` or `expected_version`, clears what is not given. Durable when it returns.
+    Replacing, by `mode` or `expected_version`, clears what is not given.
     """
     if validate or tx.config.artifact_validate:
         from .artifact_kinds import refuse_invalid  # imports the schema library
@@ -207,6 +211,10 @@ def artifact_store(
         ),
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
+    words=(
+        "list json, results of a run, fan-in, collect what sub-agents wrote, see all json, what the run produced, "
+        "outputs"
+    ),
 )
 def artifact_list(
     tx: ReadTransaction,
@@ -251,6 +259,9 @@ def _listing(filters: ListFilters, order_by: str, *, include_deleted: bool, incl
     idempotent=True,
     answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
     example="moss artifact fetch plan/run-1-code",
+    words=(
+        "load json, read structured data, get a result, open an artifact, contents of an artifact, payload of a result"
+    ),
 )
 def artifact_fetch(
     tx: ReadTransaction,
@@ -263,7 +274,7 @@ def artifact_fetch(
     version: Version | None = None,
     as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
+    """Load one artifact with data and text, by name or id, also an earlier `version`."""
     upto = time_asked(version, as_of)
     also = "" if include_expired else UNEXPIRED
     address = Address(id, workspace, name)
@@ -285,6 +296,7 @@ def artifact_fetch(
         "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
     },
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
+    words="combine results, bundle texts of a run, merge findings into one prompt",
 )
 def artifact_compose(
     tx: Transaction,
@@ -322,6 +334,7 @@ def artifact_compose(
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
     example="moss artifact delete plan/run-1-code",
+    words="delete json, remove a result, discard, remove an artifact",
 )
 def artifact_delete(
     tx: Transaction,
@@ -330,7 +343,7 @@ def artifact_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
+    """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
     row = artifacts.find(tx, Address(id, workspace, name), also=UNEXPIRED)
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
@@ -339,7 +352,11 @@ def artifact_delete(
 
 
 @operation(
-    mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss artifact restore plan/run-1-code"
+    mutates=True,
+    idempotent=True,
+    answers=answers_of_restore(KEY),
+    example="moss artifact restore plan/run-1-code",
+    words="undelete json, recover a deleted artifact, bring a result back",
 )
 def artifact_restore(
     tx: Transaction,
@@ -349,7 +366,7 @@ def artifact_restore(
     name: Name | None = None,
     filters: ArtifactRestoreFilters | None = None,
 ) -> dict[str, Any]:
-    """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
+    """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 
 
@@ -362,6 +379,10 @@ def artifact_restore(
         "version": integer("its version, which stays"),
     },
     example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
+    words=(
+        "keep alive, extend the lifetime, prolong, postpone expiry, ttl, refresh, expire later, lease longer, do "
+        "not let it expire, more time"
+    ),
 )
 def artifact_touch(
     tx: Transaction,

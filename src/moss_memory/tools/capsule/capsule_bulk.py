@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     writes_if=is_real,
     answers={"deleted": integer("how many were deleted"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-delete --workspace shop --tag stale",
+    words=(
+        "delete many, clear a run, mass delete, wipe all of a run, clean out, remove all with a tag, every "
+        "capsule of a tag, tagged"
+    ),
 )
 def capsule_bulk_delete(
     tx: Transaction,
@@ -62,6 +66,7 @@ def capsule_bulk_delete(
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-update --run-id r7 --set-phase archived",
+    words="change many at once, retag all, mass edit, set the phase of a whole run",
 )
 def capsule_bulk_update(
     tx: Transaction,

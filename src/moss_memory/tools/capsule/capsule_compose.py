@@ -86,6 +86,11 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
         "fetch_key": KEY.or_absent(),
     },
     example='moss append auth --section "Next actions" --content "- rotate the keys"',
+    words=(
+        "add a line, add to a section, extend, one more decision, append, replace one section only, add an item, "
+        "put under a heading, put into a section, next actions, key locations, insert, supplement, update one "
+        "section, add a decision"
+    ),
 )
 def capsule_append(
     tx: Transaction,
@@ -97,10 +102,9 @@ def capsule_append(
     content: AppendedText,
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Append content to one section of a capsule without rewriting the rest.
+    """Add to one section of a capsule and leave the rest as it is.
 
     The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
-    Durable when it returns.
     """
     address = Address(id, workspace, name)
     if not content.strip():
@@ -131,6 +135,10 @@ def capsule_append(
         "stored": object_of(STORED, "the capsule that the bundle was stored as", optional=True),
     },
     example='moss compose auth shop/db --sections "Next actions"',
+    words=(
+        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several, "
+        "several capsules as one, stitch, collect sections"
+    ),
 )
 def capsule_compose(
     tx: Transaction,
@@ -140,7 +148,7 @@ def capsule_compose(
     format: Format = "markdown",
     store_as: StoreAs | None = None,
 ) -> dict[str, Any]:
-    """Assemble 1 to 50 capsules into one bundle; all or nothing.
+    """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing.
 
     `store_as` also saves the Markdown bundle as a capsule, checked like any other.
     """

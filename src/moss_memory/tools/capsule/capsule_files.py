@@ -54,6 +54,10 @@ _PROBLEM = Shape(
         "warning": text("when it is too large to be imported as it is", optional=True),
     },
     example="moss export --path backup.jsonl",
+    words=(
+        "back up, backup, save to a file, download, jsonl, copy to another machine, make a backup, archive, "
+        "export, dump to disk"
+    ),
 )
 def capsule_export(
     tx: Transaction,
@@ -62,7 +66,7 @@ def capsule_export(
     workspace: Workspace | None = None,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """Write capsules to a JSONL file, the backup that `capsule_import` reads.
+    """Write capsules to a JSONL file as a backup, which `capsule_import` reads.
 
     Without a path a new file in the exports folder. The file appears whole or not at all.
     """
@@ -94,6 +98,10 @@ def capsule_export(
         **FINDINGS,
     },
     example="moss import --path backup.jsonl --mode rename",
+    words=(
+        "read a backup, load from a file, jsonl, restore a backup, bring in, import, upload, migrate from a file, "
+        "ingest"
+    ),
 )
 def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
     """Read capsules from a JSONL file, all in one transaction.
@@ -129,6 +137,10 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     writes_if=is_real,
     answers=PURGED,
     example="moss purge --older-than 7d",
+    words=(
+        "empty the trash, free disk space, permanently delete, clean up deleted, garbage, reclaim space, remove "
+        "trashed, clean the store"
+    ),
 )
 def capsule_purge(
     tx: Transaction,
@@ -137,7 +149,7 @@ def capsule_purge(
     older_than_days: Days | None = None,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Remove soft-deleted capsules for good, with their versions: from the store, the search index and the disk."""
+    """Remove capsules that were deleted before, for good: store, versions, index and disk; for others `moss_erase`."""
     return purge(tx, versioned, filters_from(tx, workspace=workspace), older_than_days, dry_run=dry_run)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.next_calls import fetch_call
+from moss_memory.rows.lookup import row_address
 from moss_memory.search.query import parse
 from moss_memory.search.request import SearchRequest
 from moss_memory.search.snippet import snippet
@@ -48,6 +50,8 @@ def search_capsules(
         item = shown(row, include_text=False)
         item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
         item["score"] = hit.score
+        item["at"] = row["updated_at"]
+        item["fetch"] = fetch_call("capsule_fetch", row_address(row))
         items.append(item)
     return {
         "items": items,
@@ -72,13 +76,12 @@ def rows_by_number(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[st
 
 
 def _document(row: dict[str, Any]) -> dict[str, Any]:
-    named = row["name_raw"] is not None
     return {
         "id": row["id"],
         "workspace": row["workspace_raw"],
-        "address": {"workspace": row["workspace_raw"], "name": row["name_raw"]} if named else {"id": row["id"]},
+        "fetch": fetch_call("capsule_fetch", row_address(row)),
+        "at": row["updated_at"],
         "title": row["title"] or row["name_raw"] or row["id"],
         "version": row["version"],
         "text": row["capsule_text"],
-        "updated_at": row["updated_at"],
     }

@@ -18,6 +18,7 @@ from moss_memory.registry.arguments import (
 )
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
     Column,
@@ -50,7 +51,11 @@ _COMMON_PREFIX_ROWS, _NEWEST_ROWS = 2_000, 10_000
 """A prefix of more names than the first is searched among the newest rows before all rows."""
 
 HIT = SUMMARY.with_fields(
-    {"snippet": highlighted("where the words are"), "score": number("how well it matches", shown="never")},
+    {
+        "snippet": highlighted("where the words are"),
+        "score": number("how well it matches", shown="never"),
+        **HIT_FIELDS,
+    },
     "CapsuleHit",
     table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED_COLUMN, ID),
 )
@@ -83,6 +88,11 @@ HITS = {
         ),
     },
     example="moss latest --workspace shop --include-text",
+    words=(
+        "resume, continue, where was I, last session, most recent, what was I doing, pick up where we left off, "
+        "previous hand-over, last time, yesterday, newest hand-over, latest, newest, reload context, start of a "
+        "session, begin"
+    ),
 )
 def capsule_latest(
     tx: ReadTransaction,
@@ -94,9 +104,9 @@ def capsule_latest(
     include_text: IncludeText = False,
     include_deleted: IncludeDeleted = False,
 ) -> dict[str, Any]:
-    """Return the most recently changed capsule of a workspace, as a summary unless `include_text`.
+    """Resume with the most recently changed capsule of a workspace; `include_text` adds its text.
 
-    Where there is none, `elsewhere` names the newest of other workspaces.
+    If there is none, `elsewhere` names the newest of other workspaces.
     """
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     found = _find_newest(tx, filters, include_deleted=include_deleted)
@@ -109,7 +119,13 @@ def capsule_latest(
     return {"item": shown(capsule, include_text=include_text)}
 
 
-@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss list --workspace shop --limit 20")
+@operation(
+    idempotent=True,
+    slow_when_large=True,
+    answers=LISTING,
+    example="moss list --workspace shop --limit 20",
+    words="list, browse, show, hand-overs saved here, table of contents of this workspace",
+)
 def capsule_list(
     tx: ReadTransaction,
     *,
@@ -121,12 +137,21 @@ def capsule_list(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List one workspace's capsules, newest change first, without their text; at most 100 a page."""
+    """List one workspace's capsules without text, newest change first; at most 100 a page."""
     filters = filters_from(tx, workspace=workspace, run_id=run_id, phase=phase, role=role)
     return _listing(tx, filters, Page(limit, offset, maximum=100), include_deleted=include_deleted)
 
 
-@operation(idempotent=True, slow_when_large=True, answers=LISTING, example="moss inventory --tag auth")
+@operation(
+    idempotent=True,
+    slow_when_large=True,
+    answers=LISTING,
+    example="moss inventory --tag auth",
+    words=(
+        "list all, inventory, everything saved anywhere, all hand-overs, names with a prefix, across workspaces, "
+        "hand-overs in all workspaces, everywhere"
+    ),
+)
 def capsule_inventory(
     tx: ReadTransaction,
     *,
@@ -140,7 +165,7 @@ def capsule_inventory(
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List the capsules of all workspaces, newest change first, without their text; at most 500 a page."""
+    """List the capsules of all workspaces without text, newest change first; at most 500 a page."""
     filters = filters_from(
         tx, workspace=workspace, tag=tag, name_prefix=name_prefix, run_id=run_id, phase=phase, role=role
     )
@@ -153,6 +178,7 @@ def capsule_inventory(
     slow_when_large=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
+    words="full text search of hand-overs, phrase, prefix, boolean operators, grep",
 )
 def capsule_search(
     tx: ReadTransaction,

@@ -104,6 +104,12 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     recover=thin_recovery,
     answers=STORED,
     example="moss store --name auth --tags auth,jwt < capsule.md",
+    words=(
+        "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before "
+        "compaction, stop for today, preserve progress, overwrite, replace, note for the next session, keep for "
+        "later, snapshot, save, store, write down the state, memorize, keep notes for another session, context is "
+        "full, hand over to another session"
+    ),
 )
 def capsule_store(
     tx: Transaction,
@@ -121,11 +127,10 @@ def capsule_store(
     expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
-    """Save a capsule: a distilled hand-over that another session can load by name.
+    """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`.
 
-    It needs six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions.
-    A taken name is refused unless `mode: "replace"`, which keeps the id and clears every optional field not
-    given again; the version before stays readable. Durable when it returns.
+    Six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions. A taken name is
+    refused unless `mode: "replace"`, which clears optional fields not given again; the version before stays readable.
     """
     if expected_version is not None and (mode != "replace" or name is None):
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
@@ -180,6 +185,10 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
     idempotent=True,
     answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
     example="moss fetch shop/auth",
+    words=(
+        "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "
+        "capsule, contents, text of"
+    ),
 )
 def capsule_fetch(
     tx: Transaction,
@@ -192,7 +201,7 @@ def capsule_fetch(
     version: Version | None = None,
     as_of: AsOf | None = None,
 ) -> dict[str, Any]:
-    """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
+    """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
     if version is None and as_of is None:
         return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
@@ -209,6 +218,9 @@ def capsule_fetch(
         "errors": list_of(_MISSING, "what was not found"),
     },
     example="moss fetch-many auth shop/db",
+    words=(
+        "load several at once, batch read, multiple capsules together, three, five capsules in one call, one request"
+    ),
 )
 def capsule_fetch_many(
     tx: Transaction,
@@ -243,6 +255,7 @@ def capsule_fetch_many(
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',
+    words="edit, modify, correct, fix a typo, retitle, change tags, rewrite the text, description, label, wording",
 )
 def capsule_update(
     tx: Transaction,
@@ -260,7 +273,7 @@ def capsule_update(
     expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
-    """Change a capsule's text or metadata; its id, workspace and name stay.
+    """Change text or metadata of a capsule; to go back to an old text use `moss_revert`.
 
     An empty string clears `title`, `source`, `run_id`, `phase` or `role`; an empty list clears the tags.
     """
@@ -286,7 +299,11 @@ def capsule_update(
 
 
 @operation(
-    mutates=True, destructive=True, answers={"deleted": flag("true"), "id": text("ULID")}, example="moss delete auth"
+    mutates=True,
+    destructive=True,
+    answers={"deleted": flag("true"), "id": text("ULID")},
+    example="moss delete auth",
+    words="delete, remove, drop, throw away, discard, get rid of, forget a hand-over, not needed",
 )
 def capsule_delete(
     tx: Transaction,
@@ -295,14 +312,23 @@ def capsule_delete(
     workspace: Workspace | None = None,
     name: Name | None = None,
 ) -> dict[str, Any]:
-    """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
+    """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
     row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     return {"deleted": True, "id": row["id"]}
 
 
-@operation(mutates=True, idempotent=True, answers=answers_of_restore(KEY), example="moss restore shop/auth")
+@operation(
+    mutates=True,
+    idempotent=True,
+    answers=answers_of_restore(KEY),
+    example="moss restore shop/auth",
+    words=(
+        "undelete, recover deleted, bring back, deleted by mistake, by accident, accidentally removed, trash, "
+        "revive, recycle bin, un-delete, gone, missing, deleted it, I deleted"
+    ),
+)
 def capsule_restore(
     tx: Transaction,
     *,
@@ -311,9 +337,9 @@ def capsule_restore(
     name: Name | None = None,
     filters: RestoreFilters | None = None,
 ) -> dict[str, Any]:
-    """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken.
+    """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`.
 
-    By name the most recently deleted one.
+    By name the most recently deleted one. A taken name is refused.
     """
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
 

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+import json
+
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, PreserializedDict, Shape, free, integer, list_of, text
+from moss_memory.registry.responses import (
+    Column,
+    PreserializedDict,
+    Shape,
+    flag,
+    free,
+    integer,
+    list_of,
+    object_of,
+    text,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,15 +36,29 @@ else:
     Arguments = {"type": "object", "description": "as its inputSchema says", "checked_later": True}
 
 MOST = 8
+MAX_CHARS = 4_000
+"""The maximum length of the answer to a question."""
 
-_TOOL = Shape(
-    "Tool",
+_DESCRIBED = Shape(
+    "DescribedTool",
     {
         "name": text("what it is called"),
         "description": text("what it does"),
         "inputSchema": free("the JSON Schema of its arguments"),
     },
-    table=(Column("name"), Column("description", least=20, widest=0)),
+    line=lambda tool: tool["name"],
+)
+_TOOL = Shape(
+    "Tool",
+    {
+        "name": text("what it is called"),
+        "summary": text("what it does, in a line; with `query`", optional=True),
+        "listed": flag("whether it is in your list of tools; with `query`", optional=True, shown="never"),
+        "description": text("what it does; with `names`", optional=True),
+        "inputSchema": free("the JSON Schema of its arguments; with `names`", optional=True),
+    },
+    table=(Column("name"), Column("summary", least=20, widest=0)),
+    row=lambda tool: {"summary": tool.get("description"), **tool},
 )
 
 
@@ -41,26 +67,63 @@ _TOOL = Shape(
     no_transaction=True,
     answers={
         "tools": list_of(_TOOL, "at most 8, those named first, then the best match first", shown="answer"),
+        "best": object_of(_DESCRIBED, "the best match with its schema; with `query`", optional=True, shown="never"),
         "total": integer("how many there are in all"),
     },
     example='moss tools "go back to an earlier version"',
+    words="find a tool, which tool, help, what can you do, what can this server do, abilities, is there a tool for",
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
-    """Find tools that are not in your list, by a question or by name, with their schema; `moss_call` calls them."""
+    """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
     from .tool_index import describe, known, search_tools  # it imports every tool
 
     if query is not None and not query.strip():
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
     enabled = _remove_disabled(known(), disabled)
-    wanted = [_check_name(name, enabled, at) for at, name in enumerate(names or [])]
+    named = list(dict.fromkeys([_check_name(name, enabled, at) for at, name in enumerate(names or [])]))
+    found = enabled if query is None and names is None else []
     if query is not None:
-        wanted += _remove_disabled(search_tools(query), disabled)
-    found = enabled if query is None and names is None else list(dict.fromkeys(wanted))
-    tools = [describe(name, call.config.workspace, disabled or None) for name in found[:MOST]]
-    # Serializing eight schemas again would take longer than finding them.
-    json = f'{{"tools":[{",".join([tool.json for tool in tools])}],"total":{len(found)}}}'
-    return PreserializedDict({"tools": tools, "total": len(found)}, json)
+        found = [name for name in _remove_disabled(search_tools(query), disabled) if name not in named]
+
+    def described(name: str) -> PreserializedDict:
+        return describe(name, call.config.workspace, disabled or None)
+
+    tools = [described(name) for name in named[:MOST]]
+    best = described(found[0]) if query is not None and found else None
+    others = [_summarize(name, call) for name in _choose(found, MOST - len(tools), call)]
+    if not named:
+        # The answer has at most 4,000 characters: the last ones are left out.
+        space = MAX_CHARS - len(_to_json([], best, len(found)))
+        while others and sum(len(tool.json) + 1 for tool in others) - 1 > space:
+            others.pop()
+    total = len(named) + len(found)
+    answer: dict[str, Any] = {"tools": [*tools, *others], "total": total}
+    # Serializing the schemas again would take longer than finding them.
+    return PreserializedDict(
+        answer if best is None else {**answer, "best": best}, _to_json([*tools, *others], best, total)
+    )
+
+
+def _to_json(tools: list[PreserializedDict], best: PreserializedDict | None, total: int) -> str:
+    more = "" if best is None else f',"best":{best.json}'
+    return f'{{"tools":[{",".join([tool.json for tool in tools])}]{more},"total":{total}}}'
+
+
+def _choose(found: list[str], most: int, call: CallContext) -> list[str]:
+    """Return the best tools; the last is one that the caller's list lacks if all others are in it."""
+    chosen = found[:most]
+    if call.is_listed is not None and most > 0 and all(map(call.is_listed, chosen)):
+        unlisted = next((name for name in found[most:] if not call.is_listed(name)), None)
+        chosen = chosen if unlisted is None else [*chosen[: most - 1], unlisted]
+    return chosen
+
+
+def _summarize(name: str, call: CallContext) -> PreserializedDict:
+    from .tool_index import summary_of
+
+    tool = {"name": name, "summary": summary_of(name), "listed": call.is_listed is None or call.is_listed(name)}
+    return PreserializedDict(tool, json.dumps(tool, ensure_ascii=False, separators=(",", ":")))
 
 
 def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[str]:
@@ -70,12 +133,15 @@ def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[
 def _check_name(name: str, known: list[str], at: int) -> str:
     if name in known:
         return name
-    like = nearest(name, known)
+    from .unknown_tools import unknown_tool
+
+    refusal = unknown_tool(name, None, known.__contains__)
+    like = (refusal.details or {}).get("nearest")
     raise MossError(
         "NOT_FOUND",
-        f"there is no tool {name[:100]!r}; the nearest is `{like}`",
-        details={"path": f"names[{at}]", "nearest": like},
-        recovery=None if like is None else next_call("moss_tools", {"names": [like]}, "shows the nearest one"),
+        refusal.message,
+        details={"path": f"names[{at}]", **({} if like is None else {"nearest": like})},
+        recovery=refusal.recovery if like is None else next_call("moss_tools", {"names": [like]}, "shows that one"),
     )
 
 
@@ -85,7 +151,8 @@ def _check_name(name: str, known: list[str], at: int) -> str:
     proxy=True,
     answers=Shape("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
+    words="call another tool, run a tool that is not listed, invoke",
 )
 def moss_call(call: CallContext | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
-    """Call any tool, also one that is not in your list, and get its answer; `moss_tools` shows what it takes."""
+    """Call any tool, also an unlisted one, and get its answer; `moss_tools` shows its arguments."""
     return {"tool": tool, "arguments": {} if arguments is None else arguments}

@@ -79,6 +79,12 @@ _REMOVED = Shape(
         "copies": texts("what may still hold it: files in the home by path, what quotes it by type and address"),
     },
     example="moss erase shop/auth --dry-run",
+    words=(
+        "forget, erase, remove a secret, password stored, leaked credential, api key, purge for good, gdpr, "
+        "personal data, wipe, take out, delete forever, irrevocably, sensitive, confidential, token leaked, "
+        "scrub, redact, privacy, completely remove, credential, make it disappear, left on disk, nothing left, "
+        "secret"
+    ),
 )
 def moss_erase(
     tx: Transaction,
@@ -95,10 +101,10 @@ def moss_erase(
     step_id: OfStep | None = None,
     dry_run: DryRun = False,
 ) -> dict[str, Any]:
-    """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk.
+    """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back.
 
     A note or trace entry (`seq`), a node (`id`) and a task's texts (`target`) leave their place; a record takes its
-    observations along. There is no way back.
+    observations along.
     """
     given = {
         "id": id, "workspace": workspace, "name": name, "version": version, "branch": branch, "doc": doc, "seq": seq,

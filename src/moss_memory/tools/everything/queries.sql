@@ -107,3 +107,24 @@ on conflict (workspace, day, tool) do update set changes = activity.changes + ex
 
 -- name: forget_activity
 delete from activity where workspace = :was
+
+-- name: recent_counts
+-- Each count stops early, so that the cost does not depend on the size of the store. Deleted workspaces have no content.
+with recent(workspace, last) as (
+  select workspace, max(seq) from (
+    select seq, workspace from events order by seq desc limit :events
+  ) as latest where workspace is not null group by workspace order by 2 desc limit :most
+)
+select coalesce(
+    (select workspace_raw from capsules where workspace_norm = recent.workspace and deleted_at is null
+     order by updated_at desc, change_seq desc limit 1),
+    (select workspace_raw from records where workspace_norm = recent.workspace order by row_id desc limit 1),
+    (select workspace_raw from workspaces where workspace_norm = recent.workspace),
+    recent.workspace),
+  (select count(*) from (
+     select 1 from capsules where workspace_norm = recent.workspace and deleted_at is null limit :counted) as counted),
+  (select count(*) from (
+     select 1 from tasks where workspace_norm = recent.workspace and status in ('TODO', 'ACTIVE') limit :counted) as counted),
+  (select count(*) from (
+     select 1 from records where workspace_norm = recent.workspace limit :counted) as counted)
+from recent order by last desc

@@ -6,6 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
     Column,
@@ -14,16 +15,14 @@ from moss_memory.registry.responses import (
     highlighted,
     integer,
     list_of,
-    moment,
     needs_id_column,
     number,
-    object_of,
     text,
-    texts,
 )
-from moss_memory.registry.tool_groups import SEARCH_SOURCES, module
+from moss_memory.registry.tool_groups import GROUP_OF_TYPE, SEARCH_SOURCES, SEARCH_TYPES, module
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.rows.paging import Page
+from moss_memory.rows.times import SECOND_US, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,38 +30,37 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-    SearchTypes = list[Literal["capsule", "artifact", "note", "node", "record"]]
+    SearchTypes = list[Literal["capsule", "artifact", "note", "node", "task", "record"]]
+    Since = str
+    Until = str
 else:
     SearchTypes = {
         "type": "array",
-        "items": {"type": "string", "enum": ["capsule", "artifact", "note", "node", "record"]},
-        "description": "what to search; all by default",
+        "items": {"type": "string", "enum": list(SEARCH_TYPES)},
+        "description": "all by default; cards are nodes, steps are tasks",
     }
+    Since = {"type": "string", "description": "first date or time of `at`, e.g. 2026-05-01"}
+    Until = {"type": "string", "description": "last date or time, included"}
 
-_ADDRESS = Shape(
-    "Address",
-    {
-        "id": text("of a capsule or artifact without a name", optional=True),
-        "workspace": text("namespace", optional=True),
-        "name": text("handle of a capsule or artifact", optional=True),
-        "branch": text("of a note or node", optional=True),
-        "doc": text("document of a note or node", optional=True),
-        "cursor": integer("of a note", optional=True),
-        "limit": integer("of a note", optional=True),
-        "ids": texts("of a node or record", optional=True),
-    },
+_LAST = 1 << 53
+"""Later than any date."""
+_IS_TASK = (
+    "exists (select 1 from graph_versions v where v.seq = node_rows.row_id"
+    " and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;'))"
 )
+
 _HIT = Shape(
     "Hit",
     {
-        "type": choice(tuple(SEARCH_SOURCES), "what it is"),
+        "type": choice(SEARCH_TYPES, "what it is"),
         "id": text("its id, or the number of a note"),
         "workspace": text("namespace"),
-        "address": object_of(_ADDRESS, "what to send to the tool that fetches it"),
         "title": text("its title, or what stands for one"),
-        "kind": text("kind of an artifact, type of a node or record", optional=True),
+        "kind": text("kind of an artifact, type of a node or record; plan, task or step", optional=True),
+        "status": text("of a card, plan, task or step", optional=True),
+        "superseded_by": text("the card that superseded this one", optional=True),
         "version": integer("of a capsule or artifact", optional=True),
-        "updated_at": moment("when it last changed"),
+        **HIT_FIELDS,
         "snippet": highlighted("where the words are"),
         "score": number("how well it matches"),
     },
@@ -75,7 +73,7 @@ _HIT = Shape(
         Column("snippet", least=30),
         Column("id", when=needs_id_column),
     ),
-    row=lambda hit: {**hit["address"], **hit},
+    row=lambda hit: {**hit.get("fetch", {}).get("arguments", {}), **hit},
 )
 
 
@@ -90,6 +88,13 @@ _HIT = Shape(
         **SEARCH_REMARKS,
     },
     example='moss search "how do we rotate tokens" --workspace shop',
+    words=(
+        "find, search, look for, look up, where did we, what did we decide, did we ever, remember, recall, find "
+        "by meaning, semantic, in May, before June, last week, question, when did we, when was it, find out, "
+        "discuss, talk about, mention, anything about, search everything, query, find something, similar, "
+        "related, locate, about, keyword, why did we, what do we know about, what did we, how did we, decisions "
+        "from, find notes about, have we ever, where is, who said, remind me"
+    ),
 )
 def moss_search(
     tx: ReadTransaction,
@@ -98,13 +103,15 @@ def moss_search(
     types: SearchTypes | None = None,
     workspace: Workspace | None = None,
     run_id: RunId | None = None,
+    after: Since | None = None,
+    before: Until | None = None,
     search_mode: SearchMode = "both",
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit.
+    """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it.
 
-    Send a hit's `address` to the fetch tool of its type. Query syntax as in `capsule_search`.
+    Query syntax as in `capsule_search`. A `superseded` card is no longer valid: see `superseded_by`.
     """
     from moss_memory.search.query import parse  # not needed by decoding and refusals
     from moss_memory.search.request import SearchRequest
@@ -113,19 +120,22 @@ def moss_search(
 
     page = Page(limit, offset, maximum=100)
     run = normalize_label(run_id, what="run_id")
-    sources = _sources(types, tx.config.disabled_types, of_runs=run is not None)
+    chosen = _types(types, tx.config.disabled_types, of_runs=run is not None)
+    filters = _Filters(tx, chosen, workspace)
+    filters.add_times(after, before)
     request = SearchRequest(
         parse(query),
         mode=search_mode,
-        sources=sources,
-        workspace_norm=None if workspace is None else normalize_workspace(workspace),
+        sources=filters.sources,
+        workspace_norm=filters.workspace_norm,
         conditions=[] if run is None else ["run_id = :f_run_id"],
-        parameters={} if run is None else {"f_run_id": run},
+        source_conditions=filters.conditions,
+        parameters={**filters.parameters, **({} if run is None else {"f_run_id": run})},
         limit=page.limit,
         offset=page.offset,
     )
     hits = search(tx, request)
-    found = {source: _load_documents(tx, source, rows) for source in sources if (rows := hits.rows(source))}
+    found = {source: _load_documents(tx, source, rows) for source in filters.sources if (rows := hits.rows(source))}
     items = []
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
@@ -136,9 +146,9 @@ def moss_search(
     return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}
 
 
-def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> tuple[str, ...]:
-    """Return the given sources, or all, without disabled ones, and with `of_runs` without those that have no runs."""
-    known = [source.name for source in SEARCH_SOURCES.values() if source.family not in disabled]
+def _types(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -> list[str]:
+    """Return the given types, or all, without disabled ones, and with `of_runs` without those that have no runs."""
+    known = [name for name in SEARCH_TYPES if GROUP_OF_TYPE[name] not in disabled]
     if types is not None and not types:
         raise invalid_request(
             f"`types` is empty; name at least one of {', '.join(known)} or leave it out", path="types"
@@ -146,9 +156,40 @@ def _sources(types: SearchTypes | None, disabled: list[str], *, of_runs: bool) -
     chosen = [name for name in known if types is None or name in types]
     if not chosen:
         raise invalid_request("every type asked for is disabled by the configuration", path="types")
-    if of_runs and not any(SEARCH_SOURCES[name].has_runs for name in chosen):
+    with_runs = [name for name in chosen if name in SEARCH_SOURCES and SEARCH_SOURCES[name].has_runs]
+    if of_runs and not with_runs:
         raise invalid_request(f"`run_id` cannot choose among {' and '.join(chosen)}s; leave it out", path="run_id")
-    return tuple(name for name in chosen if SEARCH_SOURCES[name].has_runs or not of_runs)
+    return with_runs if of_runs else chosen
+
+
+class _Filters:
+    """The sources of some types of hits, and the conditions on their rows."""
+
+    def __init__(self, tx: ReadTransaction, types: list[str], workspace: str | None) -> None:
+        self._tx = tx
+        self.workspace_norm = None if workspace is None else normalize_workspace(workspace)
+        self.sources = tuple(name for name in SEARCH_SOURCES if name in types or (name == "node" and "task" in types))
+        self.conditions: dict[str, list[str]] = {name: [] for name in self.sources}
+        self.parameters: dict[str, Any] = {}
+        if "node" in self.sources and not {"node", "task"} <= set(types):
+            self.conditions["node"].append(_IS_TASK if "task" in types else f"not {_IS_TASK}")
+
+    def add_times(self, after: str | None, before: str | None) -> None:
+        """Require that `at` is in a range, given as dates or times, ends included."""
+        if after is None and before is None:
+            return
+        first = 0 if after is None else -(-instant_us(after, what="after") // SECOND_US)
+        last = _LAST if before is None else instant_us(before, what="before", end_of_day=True) // SECOND_US
+        if first > last:
+            raise invalid_request("`after` is later than `before`; swap them", path="after")
+        self.parameters.update(f_after=first, f_before=last)
+        for name in self.sources:
+            self.conditions[name].append("updated_at between :f_after and :f_before")
+        if "record" in self.sources:
+            from moss_memory.tools.record.record_times import rows_between  # few searches have a range
+
+            self.conditions["record"] = [self._tx.sql_in("row_id", "f_rows")]
+            self.parameters["f_rows"] = rows_between(self._tx, self.workspace_norm, first, last)
 
 
 def _load_documents(tx: ReadTransaction, source: str, rows: list[int]) -> dict[int, dict[str, Any]]:

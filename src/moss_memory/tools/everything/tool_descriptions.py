@@ -22,7 +22,7 @@ def describe_tool(operation: Operation) -> dict[str, Any]:
     return {
         "name": operation.name,
         "description": " ".join(operation.description.split()),
-        "inputSchema": {**_remove_internal(operation.schema()), "additionalProperties": False},
+        "inputSchema": _remove_internal(operation.schema()),
     }
 
 

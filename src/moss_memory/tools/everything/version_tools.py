@@ -77,6 +77,11 @@ _VERSION = Shape(
         "pagination": PAGINATION,
     },
     example="moss versions shop/auth",
+    words=(
+        "earlier versions, who changed this, who changed it, list versions, older versions, who changed, what "
+        "changed in it, revisions, change log, list of changes, when was it edited, diff between versions, past "
+        "versions"
+    ),
 )
 def moss_history(
     tx: ReadTransaction,
@@ -88,10 +93,7 @@ def moss_history(
     limit: Limit = 20,
     offset: Offset = 0,
 ) -> dict[str, Any]:
-    """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed.
-
-    The fetch tool of its type loads one with `version`; `moss_revert` goes back to it.
-    """
+    """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
     from .diff_summary import describe_version  # only this call needs it
 
     page = Page(limit, offset, maximum=100)
@@ -123,6 +125,10 @@ def moss_history(
         **FINDINGS,
     },
     example="moss revert shop/auth --version 3",
+    words=(
+        "undo, undo a change, undo my last edit, go back, revert, roll back, overwritten by mistake, restore the "
+        "old text, take back, previous version, before my change, mess up, wrong edit, rollback, back to version"
+    ),
 )
 def moss_revert(
     tx: Transaction,
@@ -134,7 +140,7 @@ def moss_revert(
     version: OldVersion,
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
+    """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
     versioned = _versioned(tx, type)
     row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
     refuse_another_version(versioned, row, expected_version)
@@ -159,6 +165,11 @@ def moss_revert(
     },
     scan_secrets=True,
     example="moss rename shop/auth --new-name sign-in",
+    words=(
+        "rename, move to another workspace, new name, different workspace, call it something else, move an "
+        "artifact, move a capsule, other name, change the name, change the workspace, relocate, retitle the "
+        "handle"
+    ),
 )
 def moss_rename(
     tx: Transaction,

@@ -49,9 +49,14 @@ WORKSPACE = Shape(
         "pagination": PAGINATION,
     },
     example="moss workspaces --limit 10",
+    words=(
+        "projects, which projects exist, list workspaces, namespaces, where is everything, overview of all "
+        "projects, every project, all projects in the store, workspace names, how many projects, switch project, "
+        "which workspaces, all workspaces"
+    ),
 )
 def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:
-    """List the workspaces with what is in them and when they last changed, newest change first; at most 500 a page."""
+    """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
     page = Page(limit, offset, maximum=500)
     found = figures(tx)
     # Changes within one second have the same time: the sequence numbers of their events order them.

@@ -1,7 +1,8 @@
-"""Search hits of notes and graph nodes."""
+"""Search hits of notes, graph nodes, and the tasks and steps that nodes stand for."""
 
 from __future__ import annotations
 
+from moss_memory.registry.next_calls import fetch_call
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, BranchRow
 from moss_memory.tools.reasoning.branches.visibility import find_showing_branch
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -27,18 +28,21 @@ def notes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
         seq: {
             "id": str(seq),
             "workspace": workspace,
-            "address": {
-                "workspace": workspace,
-                "branch": _branch(tx, branch_id, doc, seq),
-                "doc": doc,
-                "cursor": seq + 1,
-                "limit": 1,
-            },
+            "fetch": fetch_call(
+                "branchmind_show",
+                {
+                    "workspace": workspace,
+                    "branch": _branch(tx, branch_id, doc, seq),
+                    "doc": doc,
+                    "cursor": seq + 1,
+                    "limit": 1,
+                },
+            ),
+            "at": at,
             "title": title or content.strip().partition("\n")[0][:100],
             "text": content,
-            "updated_at": updated_at,
         }
-        for seq, workspace, branch_id, doc, title, content, updated_at in rows
+        for seq, workspace, branch_id, doc, title, content, at in rows
     }
 
 
@@ -50,23 +54,51 @@ def _branch(tx: ReadTransaction, branch_id: int, doc: str, seq: int) -> str:
 
 
 def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
-    """Return search hits of nodes by seq."""
-    rows = tx.rows(
-        "select v.seq, w.workspace_raw, b.name, v.doc, v.key, v.type, v.title, v.text, v.ts_ms / 1000"
-        " from graph_versions v"
-        " join branches b on b.branch_id = v.branch_id join workspaces w on w.workspace_norm = v.workspace_norm"
-        f" where {tx.sql_in('v.seq', 'row_ids')} order by v.seq",
-        {"row_ids": row_ids},
+    """Return search hits of nodes by seq; a task or step is a hit of its own type."""
+    chosen = tx.sql_in("v.seq", "row_ids")
+    rows = list(
+        tx.rows(
+            "select v.seq, w.workspace_raw, b.name, v.doc, v.key, v.type, v.status, v.title, v.text, v.ts_ms / 1000"
+            " from graph_versions v"
+            " join branches b on b.branch_id = v.branch_id join workspaces w on w.workspace_norm = v.workspace_norm"
+            f" where {chosen} order by v.seq",
+            {"row_ids": row_ids},
+        )
     )
-    return {
-        seq: {
-            "id": key,
+    superseded = [row[0] for row in rows if row[6] == "superseded"]
+    successors = _find_successors(tx, superseded) if superseded else {}
+    found = {}
+    for seq, workspace, branch, doc, key, kind, status, title, text, at in rows:
+        place = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
+        hit = {
+            **(_work(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", place)}),
             "workspace": workspace,
-            "address": {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]},
+            "at": at,
             "title": title or key,
             "kind": kind,
             "text": text or "",
-            "updated_at": updated_at,
         }
-        for seq, workspace, branch, doc, key, kind, title, text, updated_at in rows
-    }
+        optional = {"status": status, "superseded_by": successors.get(seq)}
+        found[seq] = {**hit, **{name: value for name, value in optional.items() if value is not None}}
+    return found
+
+
+def _work(workspace: str, doc: str, key: str) -> dict[str, Any] | None:
+    """Return type, id and call of a hit whose node stands for a plan, task or step; None for other nodes."""
+    kind, _, identity = key.partition(":")
+    if kind not in ("task", "step"):
+        return None
+    target = {"workspace": workspace, "target": identity if kind == "task" else doc.removesuffix("-graph")}
+    arguments = target if kind == "task" else {**target, "step_id": identity}
+    return {"type": "task", "id": identity, "fetch": fetch_call("tasks_show", arguments)}
+
+
+def _find_successors(tx: ReadTransaction, row_ids: list[int]) -> dict[int, str]:
+    """Return the id of the card that supersedes each of these versions, the newest if there are several."""
+    rows = tx.rows(
+        "select v.seq, e.from_id from graph_versions v join graph_versions e on e.branch_id = v.branch_id"
+        " and e.doc = v.doc and e.to_id = v.key and e.rel = 'supersedes' and e.deleted = 0"
+        f" and e.next_seq = 9223372036854775807 where {tx.sql_in('v.seq', 'row_ids')} order by e.seq",
+        {"row_ids": row_ids},
+    )
+    return dict(rows)

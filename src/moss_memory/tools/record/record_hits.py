@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.next_calls import fetch_call
+
+from .record_times import times_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -13,8 +17,9 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
     """Return the documents of records by row number: address, title and text."""
     if not row_ids:
         return {}
+    times = times_of(tx, row_ids)
     rows = tx.rows(
-        "select row_id, payload_id, workspace_raw, type, title, search_text, updated_at_ms / 1000 from records"
+        "select row_id, payload_id, workspace_raw, type, title, search_text from records"
         f" where {tx.sql_in('row_id', 'row_ids')} order by row_id",
         {"row_ids": row_ids},
     )
@@ -22,11 +27,11 @@ def documents(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, An
         row_id: {
             "id": payload_id,
             "workspace": workspace,
-            "address": {"workspace": workspace, "ids": [payload_id]},
+            "fetch": fetch_call("retrieve_records", {"workspace": workspace, "ids": [payload_id]}),
+            "at": times[row_id],
             "title": (title or payload_id)[:200],
             "kind": kind,
             "text": text or "",
-            "updated_at": updated_at,
         }
-        for row_id, payload_id, workspace, kind, title, text, updated_at in rows
+        for row_id, payload_id, workspace, kind, title, text in rows
     }

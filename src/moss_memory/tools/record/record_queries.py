@@ -6,11 +6,13 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.budget import truncate_page
+from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_instant, format_time
 
 from .capabilities import registry_of
 from .entity_ids import property_value
+from .record_times import times_of
 from .snapshots import reduce_observations
 from .submission import sql
 
@@ -131,7 +133,8 @@ class RecordFilters:
             f"select row_id, {RECORD_COLUMNS} from records where {tx.sql_in('row_id', 'chosen')} order by row_id",
             {"chosen": chosen},
         )
-        found = {row_id: _to_response(row) for row_id, *row in rows}
+        times = times_of(tx, chosen)
+        found = {row_id: {**_to_response(row), **_hit_fields(row, times[row_id])} for row_id, *row in rows}
         more = offset + len(chosen) < hits.total
         pagination = {"limit": limit, "offset": offset, "has_more": more, "total": hits.total}
         return {**_page(tx, [found[row_id] for row_id in chosen], pagination, count=count), **hits.remarks()}
@@ -323,6 +326,10 @@ def _to_response(row: Iterable[Any]) -> dict[str, Any]:
         "created_at": created_at,
         "updated_at": created_at if updated_at_ms == created_at_ms else format_time(updated_at_ms),
     }
+
+
+def _hit_fields(row: list[Any], at: int) -> dict[str, Any]:
+    return {"at": at, "fetch": fetch_call("retrieve_records", {"workspace": row[2], "ids": [row[0]]})}
 
 
 def entity_response(

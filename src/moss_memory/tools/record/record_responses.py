@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.registry.responses import (
+    HIT_FIELDS,
     LONG,
     PAGE_THAT_ENDS,
     Column,
@@ -47,6 +48,7 @@ RECORD = Shape(
         "created_at": time_text("when it was first submitted"),
         "updated_at": time_text("when it was last submitted"),
         "superseded": flag("whether a later payload tells of the same entity", optional=True),
+        **HIT_FIELDS,
     },
     table=(
         Column("type", goes=5),

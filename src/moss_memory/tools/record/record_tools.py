@@ -149,6 +149,11 @@ def _explain(error: MossError) -> MossError:
         "workspace": text("namespace"),
     },
     example="moss record submit neotoma:store_agent_decision:v1 --body @decision.json",
+    words=(
+        "record a fact, structured record, feature unit, release, session, provenance, log a decision as a "
+        "record, submit, fact with its source, months later, store a fact, log a release, record a decision for "
+        "later, validation result, codebase entity"
+    ),
 )
 def submit_payload(
     tx: Transaction,
@@ -209,6 +214,10 @@ def _is_semantic_search(arguments: Any) -> bool:
         **SEARCH_REMARKS,
     },
     example="moss record find 'token rotation' --type agent_decision",
+    words=(
+        "find records, facts, look up submitted records, filter by property, query records, search facts, "
+        "decisions on record, find submissions"
+    ),
 )
 def retrieve_records(
     tx: ReadTransaction,
@@ -240,6 +249,11 @@ def retrieve_records(
         "pagination": BOUNDED_PAGINATION,
     },
     example="moss record entities --entity-type feature_unit",
+    words=(
+        "current state of an entity, what is known about, what is planned now, snapshot, feature status, as of a "
+        "date, planned, roadmap, latest state, properties, status of a feature, current facts, entity, what do we "
+        "know about"
+    ),
 )
 def retrieve_entities(
     tx: ReadTransaction,
@@ -281,6 +295,10 @@ def retrieve_entities(
     translate=as_read_error,
     answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": BOUNDED_PAGINATION},
     example="moss record timeline --after-date 2025-12-01",
+    words=(
+        "timeline, what happened when, chronology, events in a period, between two dates, last month, history of "
+        "events, dates, calendar, when did it happen, sequence of events"
+    ),
 )
 def list_timeline_events(
     tx: ReadTransaction,

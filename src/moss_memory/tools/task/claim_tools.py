@@ -54,6 +54,11 @@ class Ready(NamedRow):
     has_budget=True,
     answers={"tasks": list_of(READY, "what can be started, best first", shown="answer"), "pagination": PAGINATION},
     example="moss task ready -w shop",
+    words=(
+        "what can I start, can be started, available work, unblocked tasks, free tasks, pick something to do, "
+        "what is available, who needs help, next free task, unassigned, something to work on, give me work, not "
+        "taken yet"
+    ),
 )
 def tasks_ready(
     tx: ReadTransaction,
@@ -94,6 +99,11 @@ def tasks_ready(
         "lease_until_ms": moment_ms("until when; null when it was given back", nullable=True),
     },
     example="moss task claim TASK-001 --agent me -w shop",
+    words=(
+        "reserve, claim, take, lock, assign to me, nobody else, release, give back, lease, work on it alone, so "
+        "that nobody starts it, mine, hold, exclusive, pick up a task, take over a task, keep others off, "
+        "allocate, book, start working on a task, free it again, stop working on a task, not taken"
+    ),
 )
 def tasks_claim(
     tx: Transaction,

@@ -78,6 +78,10 @@ _PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
         **OPEN_CONFLICTS,
     },
     example="moss task radar TASK-001 -w shop",
+    words=(
+        "what next, what should I do next, where do we stand, status of the work, progress, next step, dashboard, "
+        "situation, current status, how far are we, what now, what to do now, overview of the work"
+    ),
 )
 def tasks_radar(
     tx: ReadTransaction,
@@ -116,6 +120,10 @@ def tasks_radar(
         "has_more": flag("whether events follow", shown="if_true"),
     },
     example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
+    words=(
+        "what changed in tasks since, news, events, updates since, recent activity, changes since, what did "
+        "others do, poll"
+    ),
 )
 def tasks_delta(
     tx: ReadTransaction,
@@ -154,6 +162,10 @@ def tasks_delta(
         "next": NEXT,
     },
     example="moss task handoff TASK-001 -w shop --as-capsule",
+    words=(
+        "hand over a task, hand the work over, hand off, colleague, summary for the next person, end of shift, "
+        "status report, pass the work on, transfer, summarize the work, wrap up, leave instructions"
+    ),
 )
 def tasks_handoff(
     tx: Transaction,

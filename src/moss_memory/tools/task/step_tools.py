@@ -67,6 +67,10 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "steps": STEPS},
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
+    words=(
+        "split into steps, break down, subtasks, add steps, checklist, divide, plan the steps of a task, smaller "
+        "pieces, sub-steps"
+    ),
 )
 def tasks_decompose(
     tx: Transaction,
@@ -96,6 +100,7 @@ def tasks_decompose(
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
+    words="change a step, acceptance criteria, edit a step, tests of a step",
 )
 def tasks_define(
     tx: Transaction,
@@ -135,6 +140,9 @@ def tasks_define(
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
+    words=(
+        "comment on a task, progress on a task, note about a step, write progress, remark on a task, update on a task"
+    ),
 )
 def tasks_note(
     tx: Transaction,
@@ -162,6 +170,10 @@ def tasks_note(
     mutates=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="""moss task verify TASK-001 -w shop --path s:0 --checkpoints '{"criteria":true,"tests":true}'""",
+    words=(
+        "confirm tests passed, criteria met, sign off, check, confirm, tests are green, review passed, quality "
+        "gate, approve"
+    ),
 )
 def tasks_verify(
     tx: Transaction,
@@ -185,7 +197,15 @@ def tasks_verify(
     return _save(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
-@operation(mutates=True, answers={**CHANGED, "step": STEP_NAMED}, example="moss task done TASK-001 -w shop --path s:0")
+@operation(
+    mutates=True,
+    answers={**CHANGED, "step": STEP_NAMED},
+    example="moss task done TASK-001 -w shop --path s:0",
+    words=(
+        "step finished, check off, tick off, close a step, completed step, finished a step, completed this step, "
+        "mark a step as done, done with this step, finish a step"
+    ),
+)
 def tasks_done(
     tx: Transaction,
     *,
@@ -215,6 +235,7 @@ def tasks_done(
     mutates=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task reopen TASK-001 -w shop --path s:0",
+    words="reopen, not done after all, undo done, redo, failed again, closed too early, not finished",
 )
 def tasks_reopen(
     tx: Transaction,
@@ -249,6 +270,10 @@ def tasks_reopen(
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
+    words=(
+        "blocked, stuck, waiting for, unblock, impediment, wait for somebody, cannot go on, dependency outside, "
+        "mark as blocked, hold up, obstacle, pause a step"
+    ),
 )
 def tasks_block(
     tx: Transaction,
@@ -274,6 +299,10 @@ def tasks_block(
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
+    words=(
+        "attach proof, link to a pull request, test output, attach a log, attach evidence, proof of work, link, "
+        "screenshot, benchmark result"
+    ),
 )
 def tasks_evidence(
     tx: Transaction,

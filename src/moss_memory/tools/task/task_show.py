@@ -26,7 +26,16 @@ TASKS_SHOWN = 500
 NOTES_SHOWN = 200
 
 
-@operation(idempotent=True, has_budget=True, answers=SHOWN, example="moss task show TASK-001 -w shop")
+@operation(
+    idempotent=True,
+    has_budget=True,
+    answers=SHOWN,
+    example="moss task show TASK-001 -w shop",
+    words=(
+        "details of a task, whole task, steps and criteria, look at a task, who works on it, show a task, full "
+        "task, read a task, task description, acceptance criteria of a task"
+    ),
+)
 def tasks_show(
     tx: ReadTransaction,
     *,

@@ -80,6 +80,10 @@ _EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract
     scan_secrets=True,
     answers={**CHANGED, "steps": STEPS},
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
+    words=(
+        "new task, todo, to-do, ticket, plan, add work, open an issue, backlog item, schedule, plan a project, "
+        "plan with several steps, start a project, create a task, make a plan, new work item, story, bug report"
+    ),
 )
 def tasks_create(
     tx: Transaction,
@@ -129,6 +133,10 @@ def tasks_create(
     has_budget=True,
     answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
     example="moss task list -w shop --status ACTIVE",
+    words=(
+        "list tasks, todos, all plans, backlog, by status, unfinished work, done tasks, show the backlog, which "
+        "tasks are there, open tasks, overview of tasks, finished tasks, all todos"
+    ),
 )
 def tasks_list(
     tx: ReadTransaction,
@@ -173,6 +181,11 @@ def tasks_list(
     scan_secrets=True,
     answers=CHANGED,
     example="moss task edit TASK-001 -w shop --priority high --depends-on TASK-002",
+    words=(
+        "change a task, rename a task, priority, urgent, depends on, due, description, dependency, make urgent, "
+        "more important, deadline, update a task, change the title of a task, tags of a task, blocked by another "
+        "task"
+    ),
 )
 def tasks_edit(
     tx: Transaction,
@@ -211,7 +224,15 @@ def tasks_edit(
     return mutation.finish(f"{task.kind}_edited", {"changed": changed})
 
 
-@operation(mutates=True, answers=CHANGED, example="moss task complete TASK-001 -w shop")
+@operation(
+    mutates=True,
+    answers=CHANGED,
+    example="moss task complete TASK-001 -w shop",
+    words=(
+        "finish a task, mark as done, close a ticket, complete, set status, in progress, whole task finished, "
+        "everything done, ship, task completed, mark task done, activate, begin a task, close a plan"
+    ),
+)
 def tasks_complete(
     tx: Transaction,
     *,
@@ -238,6 +259,10 @@ def tasks_complete(
     destructive=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "deleted": flag("true")},
     example="moss task delete TASK-001 -w shop --path s:2",
+    words=(
+        "delete a task, cancel, remove a plan or step, no longer needed, drop a task, remove a task, remove a "
+        "task, abort"
+    ),
 )
 def tasks_delete(
     tx: Transaction,
@@ -271,6 +296,7 @@ def tasks_delete(
         "title": text("its title, where it was set", optional=True),
     },
     example="moss task focus TASK-001 -w shop",
+    words="current task, focus, are we working on, what are we working on, switch to a task",
 )
 def tasks_focus(
     tx: Transaction,

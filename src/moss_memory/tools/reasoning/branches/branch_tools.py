@@ -59,6 +59,7 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
         "defaults": DEFAULTS,
     },
     example="moss branch init --workspace shop",
+    words="start, set up, initialize a workspace for reasoning, first use",
 )
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
@@ -93,6 +94,10 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
         **OPEN_CONFLICTS,
     },
     example="moss branch status --workspace shop",
+    words=(
+        "health, current branch, which branch am I on, checkout, head, state of the reasoning, current state of a "
+        "workspace, is anything there"
+    ),
 )
 def branchmind_status(
     tx: ReadTransaction,
@@ -124,6 +129,10 @@ def branchmind_status(
     scan_secrets=True,
     answers={**WORKSPACE, "branch": object_of(BRANCH_ROW, "the new branch", shown="opened")},
     example="moss branch create what-if --workspace shop",
+    words=(
+        "what-if, try an alternative, fork, experiment, new branch, explore another approach, second option, "
+        "branch off, parallel idea, variant, hypothetical, sandbox, test an idea safely"
+    ),
 )
 def branchmind_branch_create(
     tx: Transaction, *, workspace: RequiredWorkspace, name: BranchName, from_: Branch | None = None
@@ -152,6 +161,7 @@ def branchmind_branch_create(
     has_budget=True,
     answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
     example="moss branch list --workspace shop",
+    words="list branches, which alternatives exist, what-ifs",
 )
 def branchmind_branch_list(
     tx: ReadTransaction,
@@ -183,6 +193,10 @@ def branchmind_branch_list(
     aliases=BRANCH,
     answers={**WORKSPACE, "previous": text("the checkout before"), "current": text("the checkout now")},
     example="moss branch checkout what-if --workspace shop",
+    words=(
+        "switch branch, change branch, go to a branch, work on another branch, go to the branch, use a branch, "
+        "change to another branch"
+    ),
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
     """Make a branch the one that calls without a branch use; tasks are not affected."""
@@ -198,6 +212,7 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     scan_secrets=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
     example="moss branch rename what-if cache-in-redis --workspace shop",
+    words="rename a branch, different name for a branch, another name",
 )
 def branchmind_branch_rename(
     tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
@@ -217,6 +232,9 @@ def branchmind_branch_rename(
     destructive=True,
     answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
     example="moss branch delete what-if --workspace shop",
+    words=(
+        "delete a branch, drop an alternative, abandon an experiment, throw away a what-if, branch no longer needed"
+    ),
 )
 def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:
     """Delete a branch with its entries, graph and tags, for good; refused while anything depends on it."""

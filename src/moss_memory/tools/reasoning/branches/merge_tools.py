@@ -60,6 +60,9 @@ MERGED = Shape(
         **PAGINATION,
     },
     example="moss notes merge what-if main --workspace shop",
+    words=(
+        "merge notes, bring notes back, copy notes of a branch to main, combine notes of two branches, copy entries"
+    ),
 )
 def branchmind_merge(
     tx: Transaction,
@@ -93,6 +96,10 @@ def branchmind_merge(
         **PAGINATION,
     },
     example="moss graph merge what-if main --workspace shop",
+    words=(
+        "merge the graph, integrate the what-if, bring cards back, merge a what-if into main, adopt an "
+        "experiment, combine branches, integrate, apply the experiment, merge branch"
+    ),
 )
 def branchmind_graph_merge(
     tx: Transaction,

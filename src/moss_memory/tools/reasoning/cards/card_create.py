@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think card 'The cache is never cleared.' -w shop",
+    words=(
+        "note a thought, record a decision, hypothesis, question, evidence, reasoning, think aloud, why we chose, "
+        "add a card, capture an idea, thought"
+    ),
 )
 def branchmind_think_card(
     tx: Transaction,
@@ -94,6 +98,10 @@ def _write_card(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-hypothesis 'Say it in a line' -w shop",
+    words=(
+        "guess, suspicion, suspect, theory, assume, maybe the cause is, possible cause, might be, presumably, "
+        "suspect the"
+    ),
 )
 def branchmind_think_add_hypothesis(
     tx: Transaction,
@@ -123,6 +131,7 @@ def branchmind_think_add_hypothesis(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-question 'Say it in a line' -w shop",
+    words="open question, unknown, ask, unclear, find out, do not know, not known yet, something to clarify, wonder",
 )
 def branchmind_think_add_question(
     tx: Transaction,
@@ -152,6 +161,7 @@ def branchmind_think_add_question(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-test 'Say it in a line' -w shop",
+    words="experiment, how to check a guess, falsify, verify a theory",
 )
 def branchmind_think_add_test(
     tx: Transaction,
@@ -181,6 +191,7 @@ def branchmind_think_add_test(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-note 'Say it in a line' -w shop",
+    words="keep a remark, remark on a card, observation",
 )
 def branchmind_think_add_note(
     tx: Transaction,
@@ -210,6 +221,10 @@ def branchmind_think_add_note(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-decision 'Say it in a line' -w shop",
+    words=(
+        "decision, chosen option, choose, choice, rationale, pick, ADR, architecture decision, we agreed, settle "
+        "on, went with, document a decision"
+    ),
 )
 def branchmind_think_add_decision(
     tx: Transaction,
@@ -239,6 +254,10 @@ def branchmind_think_add_decision(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-evidence 'Say it in a line' -w shop",
+    words=(
+        "evidence, measurement, proof, finding, log output, observed, confirm a guess, result of an experiment, "
+        "benchmark, data, support a hypothesis, proof for a theory"
+    ),
 )
 def branchmind_think_add_evidence(
     tx: Transaction,
@@ -268,6 +287,7 @@ def branchmind_think_add_evidence(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-frame 'Say it in a line' -w shop",
+    words="define the problem, goal, scope, what does done mean",
 )
 def branchmind_think_add_frame(
     tx: Transaction,
@@ -297,6 +317,7 @@ def branchmind_think_add_frame(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-update 'Say it in a line' -w shop",
+    words="something changed, new information, correction of what was known",
 )
 def branchmind_think_add_update(
     tx: Transaction,

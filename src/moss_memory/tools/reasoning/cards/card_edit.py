@@ -85,6 +85,10 @@ _GROUP = Shape(
     aliases=BRANCH,
     answers={**CARD_REF, "edge": object_of(EDGE, "the link"), "applied": _APPLIED, "last_seq": LAST_SEQ},
     example="moss think link CARD-4 blocks CARD-2 -w shop",
+    words=(
+        "connect, relate, link two cards, supports, contradicts, supersedes, because of, relationship between "
+        "cards, depends on, edge, one causes the other"
+    ),
 )
 def branchmind_think_link(
     tx: Transaction,
@@ -124,6 +128,11 @@ def branchmind_think_link(
     aliases=BRANCH,
     answers={**CARD_REF, "status": text("their status now"), **_TOUCHED, "last_seq": LAST_SEQ.or_absent()},
     example="moss think set-status CARD-2 closed -w shop",
+    words=(
+        "close a card, resolve, reject, accept, supersede, mark a question as answered, hypothesis confirmed or "
+        "refuted, obsolete, change the status of a card, withdraw, invalidate, outdated, no longer valid, "
+        "disproved, proven, replace a decision"
+    ),
 )
 def branchmind_think_set_status(
     tx: Transaction,
@@ -160,6 +169,7 @@ def branchmind_think_set_status(
     aliases=BRANCH,
     answers={**CARD_REF, "pinned": flag("whether they are pinned now"), **_TOUCHED},
     example="moss think pin CARD-2 -w shop",
+    words="pin, keep on top, important, unpin, star, favourite, make a favourite",
 )
 def branchmind_think_pin(
     tx: Transaction,
@@ -207,6 +217,7 @@ def branchmind_think_pin(
         "last_seq": LAST_SEQ,
     },
     example="moss think subgoal-open CARD-2 -w shop --title 'Who clears the cache?'",
+    words="sub-question, break a question down, open a subgoal",
 )
 def branchmind_think_subgoal_open(
     tx: Transaction,
@@ -260,6 +271,7 @@ def branchmind_think_subgoal_open(
         "applied": _APPLIED,
     },
     example="moss think subgoal-close CARD-9 -w shop --return-card 'The worker clears it.'",
+    words="finish a sub-question, answer of a subgoal",
 )
 def branchmind_think_subgoal_close(
     tx: Transaction,
@@ -303,6 +315,7 @@ def branchmind_think_subgoal_close(
     writes_if=lambda values: not values.get("dry_run"),
     answers={**CARD_REF, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
+    words="duplicates, deduplicate, same card twice, fold together",
 )
 def branchmind_think_nominal_merge(
     tx: Transaction,

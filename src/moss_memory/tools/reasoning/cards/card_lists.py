@@ -42,6 +42,7 @@ CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
     has_budget=True,
     answers={**CARD_REF, "stats": STATS, "cards": CARDS},
     example="moss think context -w shop",
+    words="recent cards, count of cards, what was thought lately",
 )
 def branchmind_think_context(
     tx: ReadTransaction,
@@ -71,6 +72,10 @@ def branchmind_think_context(
     has_budget=True,
     answers={**CARD_REF, "cards": CARDS, **PAGINATION},
     example="moss think query -w shop --types question --status open",
+    words=(
+        "find cards, filter cards, all decisions, open hypotheses, cards with a tag, show decisions, list "
+        "hypotheses, cards of a type, search the cards"
+    ),
 )
 def branchmind_think_query(
     tx: ReadTransaction,
@@ -107,6 +112,7 @@ def branchmind_think_query(
     has_budget=True,
     answers={**CARD_REF, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
     example="moss think pins -w shop",
+    words="list pinned, important cards, favourites",
 )
 def branchmind_think_pins(
     tx: ReadTransaction,
@@ -135,6 +141,10 @@ def branchmind_think_pins(
     has_budget=True,
     answers={**CARD_REF, "candidates": list_of(CANDIDATE, "the cards to go on with, best first", shown="answer")},
     example="moss think frontier -w shop",
+    words=(
+        "open questions, what is still open, unresolved, all candidates, loose ends, remaining questions, open "
+        "issues in the reasoning"
+    ),
 )
 def branchmind_think_frontier(
     tx: ReadTransaction,
@@ -167,6 +177,7 @@ def branchmind_think_frontier(
         ),
     },
     example="moss think next -w shop",
+    words="which question next, what to think about next, one suggestion",
 )
 def branchmind_think_next(
     tx: ReadTransaction,

@@ -76,6 +76,7 @@ _DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace"
         "next": NEXT,
     },
     example="moss think pack -w shop --max-chars 2000",
+    words="small summary of the thinking, compact, cards and next step",
 )
 def branchmind_think_pack(
     tx: ReadTransaction,
@@ -119,6 +120,7 @@ def branchmind_think_pack(
         "trace": LAST_ENTRIES,
     },
     example="moss think watch -w shop",
+    words="monitor, watch the reasoning, what is happening, follow another agent",
 )
 def branchmind_think_watch(
     tx: ReadTransaction,
@@ -165,6 +167,11 @@ def branchmind_think_watch(
         "next": NEXT,
     },
     example="moss think context-pack --target TASK-001 -w shop",
+    words=(
+        "resume, continue a branch or task, catch up, get context, onboarding, everything about a task, notes and "
+        "cards together, background, brief me, get up to speed, summarize the context, all about a branch, "
+        "refresh my memory, restore context of a task"
+    ),
 )
 def branchmind_context_pack(
     tx: ReadTransaction,

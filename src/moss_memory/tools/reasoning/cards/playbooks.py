@@ -137,6 +137,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
         "template": object_of(_TEMPLATE, "a card to fill in"),
     },
     example="moss think template hypothesis -w shop",
+    words="empty card, form, example of a card, which fields has a card",
 )
 def branchmind_think_template(
     tx: ReadTransaction,
@@ -159,6 +160,10 @@ def branchmind_think_template(
     has_budget=True,
     answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
     example="moss think playbook debug -w shop",
+    words=(
+        "how to debug, method, checklist, bisect, way to think, procedure, compare options, steps to find a bug, "
+        "strategy, guide, recipe, decision matrix"
+    ),
 )
 def branchmind_think_playbook(
     tx: ReadTransaction,

@@ -65,6 +65,7 @@ _SIDES = ("base", "from", "into")
         **PAGINATION,
     },
     example="moss graph conflicts main --workspace shop --status open",
+    words="list conflicts, merge conflicts, contradictions between branches",
 )
 def branchmind_graph_conflicts(
     tx: ReadTransaction,
@@ -104,6 +105,7 @@ def branchmind_graph_conflicts(
     has_budget=True,
     answers={"conflict": object_of(WHOLE_CONFLICT, "the conflict with both sides", shown="opened")},
     example="moss graph conflict-show CONFLICT-0f3a --workspace shop",
+    words="look at a conflict, both sides of a conflict",
 )
 def branchmind_graph_conflict_show(
     tx: ReadTransaction,
@@ -138,6 +140,9 @@ def branchmind_graph_conflict_show(
         "outcome": text("what that branch holds now"),
     },
     example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
+    words=(
+        "resolve a conflict, settle, choose a side, ours or theirs, fix a conflict, decide a conflict, which side wins"
+    ),
 )
 def branchmind_graph_conflict_resolve(
     tx: Transaction,

@@ -100,6 +100,10 @@ IDS_MAX = 1000
         "last_ts_ms": moment_ms("when", shown="never"),
     },
     example="""moss graph apply --workspace shop --ops '[{"op":"node_upsert","id":"q1","type":"question"}]'""",
+    words=(
+        "add a node, add an edge, knowledge graph, create entities, relations, delete a node, observations, "
+        "relation between entities, connect entities, upsert"
+    ),
 )
 def branchmind_graph_apply(
     tx: Transaction,
@@ -130,6 +134,7 @@ def branchmind_graph_apply(
         **PAGINATION,
     },
     example="moss graph query --workspace shop --types hypothesis,test --status open",
+    words="read the graph, find nodes, knowledge graph, edges, neighbours, entities and relations",
 )
 def branchmind_graph_query(
     tx: ReadTransaction,
@@ -193,6 +198,7 @@ def branchmind_graph_query(
         "errors": list_of(DANGLING, "edges that end in no node"),
     },
     example="moss graph validate --workspace shop",
+    words="dangling edges, broken links, check the graph",
 )
 def branchmind_graph_validate(
     tx: ReadTransaction,
@@ -241,6 +247,7 @@ def branchmind_graph_validate(
         **PAGINATION,
     },
     example="moss graph diff main what-if --workspace shop",
+    words="compare graphs of branches, which cards changed on a branch",
 )
 def branchmind_graph_diff(
     tx: ReadTransaction,

@@ -83,6 +83,7 @@ _LINE_CHARS = 200
         "commits": list_of(NEW_COMMIT, "one for each document", shown="answer"),
     },
     example="moss history commit --workspace shop --message 'Rotation moved' 'The cron job is gone.'",
+    words="commit with a message, note into several documents, git-like commit",
 )
 def branchmind_commit(
     tx: Transaction,
@@ -124,6 +125,7 @@ def branchmind_commit(
         **PAGINATION,
     },
     example="moss history log --workspace shop",
+    words="commit log, history of notes, git log, earlier commits",
 )
 def branchmind_log(
     tx: ReadTransaction,
@@ -162,6 +164,7 @@ def branchmind_log(
     has_budget=True,
     answers={**WORKSPACE, "ref": text("branch"), "docs": list_of(DOCUMENT, "the documents, by name", shown="answer")},
     example="moss notes docs --workspace shop",
+    words="which documents exist, list documents",
 )
 def branchmind_docs_list(
     tx: ReadTransaction,
@@ -185,6 +188,7 @@ def branchmind_docs_list(
     scan_secrets=True,
     answers={**WORKSPACE, "tag": object_of(TAG, "the tag", shown="opened")},
     example="moss history tag-create before-rewrite --workspace shop",
+    words="tag, bookmark, label a commit, mark a point to return to",
 )
 def branchmind_tag_create(
     tx: Transaction,
@@ -226,6 +230,7 @@ def branchmind_tag_create(
     has_budget=True,
     answers={**WORKSPACE, "tags": list_of(TAG, "the tags, by name", shown="answer")},
     example="moss history tag-list --workspace shop",
+    words="list tags, list bookmarks",
 )
 def branchmind_tag_list(
     tx: ReadTransaction,
@@ -247,6 +252,7 @@ def branchmind_tag_list(
     destructive=True,
     answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
     example="moss history tag-delete before-rewrite --workspace shop",
+    words="remove a tag, delete a bookmark",
 )
 def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: TagName) -> dict[str, Any]:
     """Delete a tag; what it pointed to stays."""
@@ -268,6 +274,7 @@ def branchmind_tag_delete(tx: Transaction, *, workspace: RequiredWorkspace, name
         **PAGINATION,
     },
     example="moss history reflog --workspace shop",
+    words="find what a reset hid, lost notes, movements of the head",
 )
 def branchmind_reflog(
     tx: ReadTransaction,
@@ -307,6 +314,7 @@ def branchmind_reflog(
         "new_seq": integer("the head now"),
     },
     example="moss history reset before-rewrite --workspace shop",
+    words="go back in the notes, roll back notes, reset, rewind, un-commit, undo notes, undo the last notes",
 )
 def branchmind_reset(
     tx: Transaction, *, workspace: RequiredWorkspace, to: Point, ref: Branch | None = None

@@ -77,6 +77,10 @@ _SLICE = object_of(
     aliases=REF,
     answers={"entry": object_of(ENTRY, "the note as it was written", shown="opened")},
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
+    words=(
+        "write a note, jot down, log, journal, diary, what happened and why, record progress, write down what I "
+        "found, take a note, remember an observation, write to the log, add a note, memo, lab book"
+    ),
 )
 def branchmind_notes_commit(
     tx: Transaction,
@@ -103,6 +107,7 @@ def branchmind_notes_commit(
     has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
+    words="read notes, read a document, see the entries, look at the diary, notes of a day, entries",
 )
 def branchmind_show(
     tx: ReadTransaction,
@@ -133,6 +138,7 @@ def branchmind_show(
         "trace": _SLICE,
     },
     example="moss notes export TASK-001 --workspace shop",
+    words="summary of a task's reasoning, notes and trace of a task at a glance",
 )
 def branchmind_export(
     tx: ReadTransaction,
@@ -179,6 +185,7 @@ def branchmind_export(
         **ENTRIES,
     },
     example="moss notes diff main what-if --workspace shop",
+    words="compare branches, difference in notes, what does the other branch say",
 )
 def branchmind_diff(
     tx: ReadTransaction,

@@ -83,6 +83,7 @@ _MISSTEP = Shape(
     aliases=BRANCH,
     answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
+    words="log a step, what I did, action and result, audit",
 )
 def branchmind_trace_step(
     tx: Transaction,
@@ -119,6 +120,10 @@ def branchmind_trace_step(
     aliases={**BRANCH, **_CAMEL},
     answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
+    words=(
+        "sequential thinking, chain of thought, numbered thought, revise a thought, step by step thinking, think "
+        "step by step, revise an earlier thought, thought 1 of 5"
+    ),
 )
 def branchmind_trace_sequential_step(
     tx: Transaction,
@@ -159,6 +164,7 @@ def branchmind_trace_sequential_step(
     has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss trace hydrate -w shop --limit 20",
+    words="read the trace, what was done so far, audit trail, steps taken",
 )
 def branchmind_trace_hydrate(
     tx: ReadTransaction,
@@ -192,6 +198,7 @@ def branchmind_trace_hydrate(
         "errors": list_of(_MISSTEP, "what is wrong with them"),
     },
     example="moss trace validate -w shop",
+    words="check the trace, gaps in numbers",
 )
 def branchmind_trace_validate(
     tx: ReadTransaction,

@@ -1,0 +1,137 @@
+"""Unknown tools and arguments lead to the right call, and nothing is called near that is not alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import Door, open_test_store
+from moss_memory.errors import MossError, find_alike, find_alike_argument
+from moss_memory.registry import catalog
+from moss_memory.registry.foreign_tools import _TOOLS, translate
+
+if TYPE_CHECKING:
+    from contract.doors import Clock
+    from moss_memory.store import Store
+
+FOREIGN = [
+    ("create_entities", {"entities": [{"name": "A", "entityType": "x"}]}, "branchmind_graph_apply"),
+    ("create_relations", {"relations": [{"from": "A", "to": "B", "relationType": "uses"}]}, "branchmind_graph_apply"),
+    ("add_observations", {"observations": [{"entityName": "A", "contents": ["seen"]}]}, "branchmind_notes_commit"),
+    ("search_nodes", {"query": "zebra"}, "moss_search"),
+    ("search_memories", {"query": "zebra", "limit": 3}, "moss_search"),
+    ("search_notes", {"query": "zebra"}, "moss_search"),
+    ("retrieve_memory", {"query": "zebra", "n_results": 5}, "moss_search"),
+    ("recall", {"query": "zebra"}, "moss_search"),
+    ("add_memory", {"content": "a zebra"}, "capsule_store"),
+    ("store_memory", {"content": "a zebra", "tags": ["x"]}, "capsule_store"),
+    ("save_memory", {"fact": "a zebra"}, "capsule_store"),
+    ("remember", {"text": "a zebra"}, "capsule_store"),
+    ("write_note", {"title": "Stripes", "content": "a zebra", "folder": "animals"}, "capsule_store"),
+    ("context_save", {"key": "stripes", "value": "a zebra"}, "capsule_store"),
+    ("memory_bank_write", {"projectName": "shop", "fileName": "stripes.md", "content": "a zebra"}, "capsule_store"),
+    ("list_memories", {}, "capsule_inventory"),
+    ("recent_activity", {"timeframe": "7d"}, "capsule_inventory"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "arguments", "expected"), FOREIGN)
+def test_a_tool_of_another_memory_leads_to_the_one_that_does_it(
+    store: Store, tool: str, arguments: dict[str, Any], expected: str
+) -> None:
+    with pytest.raises(MossError) as refused:
+        store.call(tool, arguments)
+    error = refused.value
+    assert error.code == "INVALID_REQUEST"
+    assert error.recovery is not None
+    assert error.recovery["tool"] == expected
+    store.call(error.recovery["tool"], error.recovery["arguments"])
+
+
+def test_what_was_to_be_stored_is_carried_over(store: Store) -> None:
+    for tool, arguments, expected in FOREIGN:
+        if expected == "capsule_store":
+            carried = translate(tool, arguments)
+            assert carried is not None
+            assert "zebra" in carried[1]["capsule_text"]
+    named = translate("memory_bank_write", {"projectName": "shop", "fileName": "a.md", "content": "text"})
+    assert named == (
+        "capsule_store",
+        {"capsule_text": "text", "name": "a.md", "workspace": "shop", "allow_thin": True},
+    )
+    assert translate("read_note", {"identifier": "a"}) == ("capsule_fetch", {"name": "a"})
+    assert translate("delete_memory", {"memory_id": "x"}) == ("capsule_delete", {"id": "x"})
+    assert translate("mcp__memory__search_nodes", {"query": "q"}) == ("moss_search", {"query": "q"})
+    assert translate("searchNotes", {"query": "q"}) == ("moss_search", {"query": "q"})
+
+
+def test_every_tool_that_is_led_to_exists_and_no_name_of_moss_is_taken() -> None:
+    for name, (tool, _) in _TOOLS.items():
+        assert catalog.find(tool) is not None
+        assert catalog.find(name) is None
+
+
+@pytest.mark.parametrize(
+    "arguments", [None, 5, {}, {"query": None}, {"content": {"a": [1]}}, {"entities": [5, {"name": 3}]}]
+)
+def test_odd_arguments_of_a_foreign_tool_are_no_accident(store: Store, arguments: Any) -> None:
+    for name in _TOOLS:
+        with pytest.raises(MossError) as refused:
+            store.call(name, arguments)
+        assert refused.value.code == "INVALID_REQUEST"
+
+
+@pytest.mark.parametrize(
+    ("name", "like"),
+    [
+        ("capsule_stor", "capsule_store"),
+        ("capsule_load", "capsule_fetch"),
+        ("capsules_list", "capsule_list"),
+        ("tasks_finish", None),
+        ("frobnicate", None),
+        ("x", None),
+    ],
+)
+def test_the_nearest_tool_is_alike_or_not_named(call: Door, name: str, like: str | None) -> None:
+    error = call.refuses("INVALID_REQUEST", "moss_call", tool=name, arguments={})
+    if like is not None:
+        assert (error.details or {})["nearest"] == like
+    near = (error.details or {}).get("nearest")
+    if name == "tasks_finish":
+        assert str(near).startswith("tasks_")
+    elif like is None:
+        assert near is None
+
+
+def test_a_misspelled_tool_is_called_again_by_its_right_name(call: Door) -> None:
+    call("capsule_store", name="a", capsule_text="text", allow_thin=True)
+    error = call.refuses("INVALID_REQUEST", "moss_call", tool="capsule_fetsh", arguments={"name": "a"})
+    assert error.recovery is not None
+    assert call(error.recovery["tool"], **error.recovery["arguments"])["capsule_text"] == "text"
+
+
+def test_an_unknown_argument_names_only_one_that_is_alike(call: Door) -> None:
+    error = call.refuses("INVALID_REQUEST", "branchmind_think_card", workspace="w", card="x", refutes="y")
+    assert "nearest" not in (error.details or {})
+    error = call.refuses("INVALID_REQUEST", "capsule_store", capsule_txt="x")
+    assert (error.details or {})["nearest"] == "capsule_text"
+    error = call.refuses("INVALID_REQUEST", "capsule_store", capsule_text="x", text="y")
+    assert (error.details or {})["nearest"] == "capsule_text"
+    error = call.refuses("INVALID_REQUEST", "tasks_claim", workspace="w", agent="a", role="x")
+    assert "nearest" not in (error.details or {})
+
+
+def test_at_most_a_third_of_the_letters_differ() -> None:
+    assert find_alike("abcdef", ["abcdxy"]) == "abcdxy"
+    assert find_alike("abcdef", ["abcxyz"]) is None
+    assert find_alike("role", ["release"]) is None
+    assert find_alike_argument("max_results", ["limit", "max_chars"]) == "max_chars"
+    assert find_alike_argument("refutes", ["allow_secrets"]) is None
+
+
+def test_a_tool_that_is_switched_off_is_not_led_to(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock, disabled_types=["capsule"]) as store:
+        with pytest.raises(MossError) as refused:
+            store.call("add_memory", {"content": "x"})
+        assert "capsule" not in str(refused.value.payload())
