@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 else:
     Tools = object
 
+_ABOUT_WORKSPACES = frozenset({"NOT_FOUND", "INVALID_REQUEST"})
+"""Codes of errors that may come from a mistyped workspace."""
+
 
 class Store(Maintenance, Tools):
     """A Moss store. Every interface uses `call`; every tool is also a method of its name."""
@@ -88,7 +91,12 @@ class Store(Maintenance, Tools):
         wait: bool = True,
         key: str | None = None,
     ) -> dict[str, Any]:
-        values = self._decode(operation, arguments, call.config.workspace)
+        try:
+            values = self._decode(operation, arguments, call.config.workspace)
+        except MossError as error:
+            if operation.lacks_workspace(arguments) and (error.details or {}).get("path") == "workspace":
+                self._advise_missing_workspace(tool, arguments, call, error)
+            raise
         changes = operation.writes(values)
         if self._is_limited:
             self._check_allowed(operation, tool, values, changes)
@@ -111,7 +119,7 @@ class Store(Maintenance, Tools):
                 else:
                     result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
             except MossError as error:
-                self._advise(operation, values, call, error)
+                self._advise(operation, arguments, values, call, error)
                 raise
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
@@ -146,13 +154,36 @@ class Store(Maintenance, Tools):
         placed = values if usual is None else {"workspace": usual, **values}
         return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=own is not None)
 
-    def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
+    def _advise_missing_workspace(
+        self, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
+    ) -> None:
+        """Add the existing workspaces to the refusal of a call that needs one."""
+        from .tools.everything.workspace_advice import advise_missing
+
+        with ErrorTranslation(self._engine, tool):
+            given = {"tool": tool, "arguments": arguments, "error": error}
+            self._read(advise_missing, given, call, snapshot=True)
+        error.recovery = self._unless_disabled(error.recovery)
+
+    def _advise(
+        self,
+        operation: Operation,
+        arguments: dict[str, Any],
+        values: dict[str, Any],
+        call: CallContext,
+        error: MossError,
+    ) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
         if error.recovery is None and operation.recover is not None:
             given = (
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
             error.recovery = operation.recover(operation.name, given, error)
+        if call.advice and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
+            from .tools.everything.workspace_advice import advise_unknown
+
+            about = {"operation": operation, "arguments": arguments, "values": values, "error": error}
+            self._read(advise_unknown, about, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
     def _context(
@@ -216,7 +247,10 @@ class Store(Maintenance, Tools):
             stored = None if once is None else once.begin(tx)
             if stored is not None:
                 return stored
+            call.created = {}
             result = operation.body(tx, **values)
+            operation.add_workspace(result, values)
+            result.update(call.created)
             begun = tx.append_event(operation.alias_of or operation.name)
             if begun and once is not None:
                 once.remember(tx, result)

@@ -251,7 +251,9 @@ def hand_over(hire: Hire) -> None:
     bob.does("tasks_radar", here)
     bob.does("branchmind_context_pack", here)
     bob.does("tasks_done", {**here, "path": "s:1"}, detour=lambda: _close_by_hand(bob, {**here, "path": "s:1"}))
-    bob.does("tasks_done", here, right=lambda answer: answer.get("status") == "DONE", detour=lambda: _complete(bob, here))
+    bob.does(
+        "tasks_done", here, right=lambda answer: answer.get("status") == "DONE", detour=lambda: _complete(bob, here)
+    )
 
 
 def _close_by_hand(agent: Agent, call: dict[str, Any]) -> dict[str, Any]:
@@ -277,7 +279,9 @@ def find_by_date(hire: Hire) -> None:
         ada.ask("list_timeline_events", workspace=SHOP, before_date="2026-06-01")
     ada.does("capsule_fetch", {"workspace": "shpo", "name": "auth"}, right=lambda answer: answer.get("name") == "auth")
     call: Call = ("branchmind_context_pack", {"workspace": "shpo"})
-    ada.does(*call, right=lambda answer: answer.get("workspace") == SHOP or "notes" in answer, again=with_workspace(call))
+    ada.does(
+        *call, right=lambda answer: answer.get("workspace") == SHOP or "notes" in answer, again=with_workspace(call)
+    )
 
 
 def fan_out_and_in(hire: Hire) -> None:

@@ -6,7 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
-from .responses import TRUNCATED, Shape
+from .responses import TRUNCATED, WRITTEN, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ class Operation:
         self.parameters: dict[str, Schema] = _parameters(body)
         answers: Shape | dict[str, Field] = traits["answers"]
         self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
+        if self.mutates and not self.proxy:
+            self.answers = self.answers.with_fields({**WRITTEN, **self.answers.fields})
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
@@ -228,6 +230,18 @@ class Operation:
             return None
         workspace: str | None = values.get("workspace")
         return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
+
+    def lacks_workspace(self, arguments: Any) -> bool:
+        """Return True if a call must name a workspace and does not."""
+        return "workspace" in self.required and isinstance(arguments, dict) and arguments.get("workspace") is None
+
+    def add_workspace(self, result: dict[str, Any], values: dict[str, Any]) -> None:
+        """Add the workspace to the answer of a write that does not name it otherwise."""
+        if "workspace" not in result and "fetch_key" not in result:
+            default = DEFAULT_WORKSPACE if self.in_one_workspace else None
+            workspace = values.get("workspace", default)
+            if workspace is not None:
+                result["workspace"] = workspace
 
     def _fill_workspace(self, decoded: dict[str, Any], workspace: str) -> None:
         """Set the default workspace if the call needs one or has a name; never beside an id."""

@@ -289,6 +289,13 @@ PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
 
 PAGINATION = object_of(PAGE, "where this page lies", shown="page")
 BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
+WRITTEN: dict[str, Field] = {
+    "workspace": text("the workspace that it is in", optional=True),
+    "created_workspace": flag("true: the workspace did not exist before", optional=True, shown="if_true"),
+    "similar_workspace": text("of a new workspace: an existing one with a similar name", optional=True),
+}
+"""The fields that every answer of a writing tool may have."""
+
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
     "degraded": flag("only words were looked for: there is no model that can be used", optional=True, shown="remark"),

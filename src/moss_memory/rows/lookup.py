@@ -190,6 +190,11 @@ class AddressedRows:
             return {"moss_id": row["id"]}
         return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
 
+    def reference(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that say where a written row is: its `fetch_key`, and its workspace if that lacks it."""
+        key = self.fetch_key(row)
+        return {"fetch_key": key} if "moss_workspace" in key else {"fetch_key": key, "workspace": row["workspace_raw"]}
+
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """Return the error for a name that another row has."""
         return MossError(

@@ -73,7 +73,7 @@ def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: st
     for age, (workspace, name, name_norm, workspace_norm) in enumerate(
         tx.rows(statement, _parameters(tx, also, most=NAMES_READ))
     ):
-        bound = _max_distance(len(address.name_norm), len(name_norm))
+        bound = max_distance(len(address.name_norm), len(name_norm))
         if abs(len(name_norm) - len(address.name_norm)) <= bound and 0 < (apart := distance(name_norm)) <= bound:
             ranked.append((apart, workspace_norm != address.workspace_norm, age, workspace, name))
     return [{"workspace": workspace, "name": name} for *_, workspace, name in sorted(ranked)[:MOST_NEAREST]]
@@ -92,7 +92,7 @@ def _and(also: str) -> str:
     return f" and {also}" if also else ""
 
 
-def _max_distance(one: int, other: int) -> int:
+def max_distance(one: int, other: int) -> int:
     """Return the maximum edit distance of similar names: a third of the longer, less than the shorter."""
     return min((max(one, other) + 2) // 3, min(one, other) - 1)
 

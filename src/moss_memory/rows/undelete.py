@@ -5,6 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError
 from moss_memory.registry.responses import FINDINGS, Column, Shape, flag, integer, list_of, text
 
+from .bulk_changes import WORKSPACES, WORKSPACES_SHOWN
 from .list_filters import filters_from
 from .lookup import Address
 
@@ -49,6 +50,7 @@ def answers_of_restore(key: Field) -> dict[str, Field]:
         "fetch_key": key.or_absent(),
         "restored_count": integer("of many: how many were brought back", optional=True),
         "skipped": list_of(_SKIPPED, "of many: those whose name another has", optional=True),
+        "workspaces": WORKSPACES,
         **FINDINGS,
     }
 
@@ -82,7 +84,7 @@ def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dic
         refuse_taken_name(tx, versioned, row, "rename or delete that one first")
         _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
+    answer = {"restored": restored, "id": row["id"], **versioned.rows.reference(row)}
     return answer | _findings(tx, versioned, [row])
 
 
@@ -129,7 +131,9 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     for row in reversed(chosen):
         _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    return {"restored_count": len(chosen), "skipped": skipped, **_findings(tx, versioned, chosen)}
+    places = sorted({row["workspace_raw"] for row in chosen})[:WORKSPACES_SHOWN]
+    named = {"workspace": given["workspace"]} if given.get("workspace") else {"workspaces": places}
+    return {"restored_count": len(chosen), "skipped": skipped, **named, **_findings(tx, versioned, chosen)}
 
 
 def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -44,6 +44,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize
 from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
 from moss_memory.rows.versions import PAST, is_now, other_version, time_asked
+from moss_memory.rows.workspace_names import note_new_workspace
 
 from .artifact_responses import ARTIFACT, ITEM, KEY
 from .artifact_rows import (
@@ -335,7 +336,7 @@ def artifact_delete(
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
-    return {"deleted": True, "id": row["id"]}
+    return {"deleted": True, "id": row["id"], "workspace": row["workspace_raw"]}
 
 
 @operation(
@@ -377,7 +378,7 @@ def artifact_touch(
     tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
-    return {"id": row["id"], **lives, "version": row["version"]}
+    return {"id": row["id"], "workspace": row["workspace_raw"], **lives, "version": row["version"]}
 
 
 def normalize_kind(raw: str) -> str:
@@ -441,6 +442,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
+    note_new_workspace(tx, row["workspace_raw"])
     row["id"] = tx.new_id()
     tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
     return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)

@@ -113,9 +113,8 @@ def capsule_append(
     row |= measured(text)
     versioned.change(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
-    if row["name_raw"] is not None:
-        answer["fetch_key"] = fetch_key(row)
-    return answer
+    named = row["name_raw"] is not None
+    return answer | ({"fetch_key": fetch_key(row)} if named else {"workspace": row["workspace_raw"]})
 
 
 @operation(
