@@ -91,12 +91,7 @@ class Store(Maintenance, Tools):
         wait: bool = True,
         key: str | None = None,
     ) -> dict[str, Any]:
-        try:
-            values = self._decode(operation, arguments, call.config.workspace)
-        except MossError as error:
-            if operation.lacks_workspace(arguments) and (error.details or {}).get("path") == "workspace":
-                self._advise_missing_workspace(tool, arguments, call, error)
-            raise
+        values = self._decode(operation, tool, arguments, call)
         changes = operation.writes(values)
         if self._is_limited:
             self._check_allowed(operation, tool, values, changes)
@@ -125,9 +120,14 @@ class Store(Maintenance, Tools):
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
 
-    def _decode(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
+    def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
         """Decode the arguments; refuse texts above their limit before anything else is done with them."""
-        values = operation.decode(arguments, workspace)
+        try:
+            values = operation.decode(arguments, call.config.workspace)
+        except MossError as error:
+            if operation.lacks_workspace(arguments) and (error.details or {}).get("path") == "workspace":
+                self._advise_missing_workspace(tool, arguments, call, error)
+            raise
         if operation.mutates and operation.visible:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values

@@ -5,10 +5,14 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-class StoredCapsule(TypedDict):
+class CapsuleStoreAnswer(TypedDict):
     id: str
     fetch_key: FetchKey
     version: int
+    previous_version: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class FetchKey(TypedDict):
     moss_capsule: NotRequired[str]
@@ -41,6 +45,7 @@ class CapsuleFetchManyItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class CapsuleFetchManyAnswer(TypedDict):
     items: list[Capsule]
@@ -77,9 +82,20 @@ class Reference(TypedDict):
     workspace: NotRequired[str]
     name: NotRequired[str]
 
+class CapsuleUpdateAnswer(TypedDict):
+    id: str
+    fetch_key: FetchKey
+    version: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
 class CapsuleDeleteAnswer(TypedDict):
     deleted: bool
     id: str
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleRestoreFilters(TypedDict):
     workspace: NotRequired[str | None]
@@ -97,6 +113,9 @@ class CapsuleRestoreAnswer(TypedDict):
     restored_count: NotRequired[int]
     skipped: NotRequired[list[SkippedRow]]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SkippedRow(TypedDict):
     id: str
@@ -190,11 +209,15 @@ class CapsuleAppendAnswer(TypedDict):
     replaced: bool
     version: int
     fetch_key: NotRequired[FetchKey]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleComposeItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class CapsuleComposeStoreAs(TypedDict):
     name: str | None
@@ -216,6 +239,9 @@ class CapsuleComposeAnswer(TypedDict):
     parts_count: int
     missing: NotRequired[list[UnusedCapsule]]
     stored: NotRequired[StoredCapsule]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsulePart(TypedDict):
     id: str
@@ -233,6 +259,11 @@ class UnusedCapsule(TypedDict):
     version: int
     display_name: str
 
+class StoredCapsule(TypedDict):
+    id: str
+    fetch_key: FetchKey
+    version: int
+
 class CapsuleExportAnswer(TypedDict):
     path: str
     count: int
@@ -245,6 +276,9 @@ class CapsuleImportAnswer(TypedDict):
     skipped: int
     errors: list[ImportProblem]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ImportProblem(TypedDict):
     line: int
@@ -261,18 +295,27 @@ class CapsulePurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleBulkDeleteAnswer(TypedDict):
     deleted: int
     message: str
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleBulkUpdateAnswer(TypedDict):
     updated: int
     message: str
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactStoreAnswer(TypedDict):
     id: str
@@ -283,6 +326,8 @@ class ArtifactStoreAnswer(TypedDict):
     data_chars: int
     text_chars: int | None
     expires_at: int | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactListAnswer(TypedDict):
     items: list[ArtifactItem]
@@ -311,7 +356,7 @@ class UncountedPage(TypedDict):
     limit: int
     offset: int
     has_more: bool
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class FetchedArtifact(TypedDict):
@@ -341,11 +386,16 @@ class ArtifactComposeItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class ArtifactComposeStoreAs(TypedDict):
     workspace: NotRequired[str | None]
     name: str | None
     kind: str | None
+    run_id: NotRequired[str | None]
+    phase: NotRequired[str | None]
+    role: NotRequired[str | None]
+    ttl_seconds: NotRequired[int | None]
     mode: NotRequired[Literal['error', 'replace'] | None]
 
 class ArtifactComposeAnswer(TypedDict):
@@ -354,6 +404,9 @@ class ArtifactComposeAnswer(TypedDict):
     parts: NotRequired[list[ArtifactPart]]
     parts_count: int
     stored: NotRequired[StoredArtifact]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactPart(TypedDict):
     id: str
@@ -371,6 +424,9 @@ class StoredArtifact(TypedDict):
 class ArtifactDeleteAnswer(TypedDict):
     deleted: bool
     id: str
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactRestoreFilters(TypedDict):
     workspace: NotRequired[str | None]
@@ -388,6 +444,9 @@ class ArtifactRestoreAnswer(TypedDict):
     restored_count: NotRequired[int]
     skipped: NotRequired[list[SkippedRow]]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactKey(TypedDict):
     moss_artifact: NotRequired[str]
@@ -399,16 +458,25 @@ class ArtifactTouchAnswer(TypedDict):
     ttl_seconds: int
     expires_at: int
     version: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactBulkDeleteAnswer(TypedDict):
     deleted: int
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactBulkUpdateAnswer(TypedDict):
     updated: int
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactPurgeAnswer(TypedDict):
     purged: int
@@ -418,6 +486,9 @@ class ArtifactPurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactKindsAnswer(TypedDict):
     kinds: list[ArtifactKind]
@@ -439,6 +510,8 @@ class BranchmindInitAnswer(TypedDict):
     schema_version: int
     checkout: str
     defaults: Defaults
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Defaults(TypedDict):
     branch: str
@@ -470,6 +543,8 @@ class LastEntry(TypedDict):
 class BranchmindBranchCreateAnswer(TypedDict):
     workspace: str
     branch: Branch
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Branch(TypedDict):
     name: str
@@ -485,19 +560,28 @@ class BranchmindCheckoutAnswer(TypedDict):
     workspace: str
     previous: str
     current: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindBranchRenameAnswer(TypedDict):
     workspace: str
     previous: str
     current: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindBranchDeleteAnswer(TypedDict):
     workspace: str
     name: str
     deleted: bool
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindNotesCommitAnswer(TypedDict):
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Entry(TypedDict):
     seq: int
@@ -566,6 +650,8 @@ class BranchmindCommitAnswer(TypedDict):
     branch: str
     docs: list[str]
     commits: list[NewCommit]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class NewCommit(TypedDict):
     seq: int
@@ -606,6 +692,8 @@ class Document(TypedDict):
 class BranchmindTagCreateAnswer(TypedDict):
     workspace: str
     tag: Tag
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Tag(TypedDict):
     name: str
@@ -623,6 +711,8 @@ class BranchmindTagDeleteAnswer(TypedDict):
     workspace: str
     name: str
     deleted: bool
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindReflogAnswer(TypedDict):
     workspace: str
@@ -645,6 +735,8 @@ class BranchmindResetAnswer(TypedDict):
     doc: str
     old_seq: int
     new_seq: int
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 BranchmindGraphApplyOps = TypedDict("BranchmindGraphApplyOps", {"op": Literal['node_upsert', 'node_delete', 'edge_upsert', 'edge_delete'] | None, "id": NotRequired[str | None], "type": NotRequired[str | None], "title": NotRequired[str | None], "text": NotRequired[str | None], "status": NotRequired[str | None], "tags": NotRequired[list[str] | None], "meta": NotRequired[Mapping[str, Any] | None], "from": NotRequired[str | None], "rel": NotRequired[str | None], "to": NotRequired[str | None]})
 
@@ -654,6 +746,9 @@ class BranchmindGraphApplyAnswer(TypedDict):
     applied: Applied
     last_seq: int
     last_ts_ms: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Applied(TypedDict):
     nodes_upserted: int
@@ -711,9 +806,9 @@ class Change(TypedDict):
     key: NotRequired[EdgeKey]
     to: Node | Edge
 
-BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage})
+BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
-BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage})
+BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
 class BranchmindGraphConflictsAnswer(TypedDict):
     into: str
@@ -741,8 +836,11 @@ class BranchmindGraphConflictResolveAnswer(TypedDict):
     conflict_id: str
     status: Literal['resolved']
     applied: bool
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
-class WrittenCard(TypedDict):
+class BranchmindThinkCardAnswer(TypedDict):
     branch: str
     trace_doc: str
     graph_doc: str
@@ -750,10 +848,109 @@ class WrittenCard(TypedDict):
     inserted: bool
     graph_applied: CardApplied
     last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CardApplied(TypedDict):
     nodes_upserted: int
     edges_upserted: int
+
+class BranchmindThinkAddHypothesisAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddQuestionAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddTestAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddNoteAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddDecisionAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddEvidenceAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddFrameAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class BranchmindThinkAddUpdateAnswer(TypedDict):
+    branch: str
+    trace_doc: str
+    graph_doc: str
+    card_id: str
+    inserted: bool
+    graph_applied: CardApplied
+    last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkLinkAnswer(TypedDict):
     branch: str
@@ -761,6 +958,9 @@ class BranchmindThinkLinkAnswer(TypedDict):
     edge: Edge
     applied: Applied
     last_seq: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSetStatusAnswer(TypedDict):
     branch: str
@@ -769,6 +969,9 @@ class BranchmindThinkSetStatusAnswer(TypedDict):
     updated: list[str]
     unchanged: list[str]
     last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkPinAnswer(TypedDict):
     branch: str
@@ -776,6 +979,9 @@ class BranchmindThinkPinAnswer(TypedDict):
     pinned: bool
     updated: list[str]
     unchanged: list[str]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSubgoalOpenAnswer(TypedDict):
     branch: str
@@ -786,6 +992,9 @@ class BranchmindThinkSubgoalOpenAnswer(TypedDict):
     child_graph_doc: str
     inserted: bool
     last_seq: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSubgoalCloseAnswer(TypedDict):
     branch: str
@@ -794,12 +1003,18 @@ class BranchmindThinkSubgoalCloseAnswer(TypedDict):
     status: Literal['closed']
     return_card_id: NotRequired[str]
     applied: Applied
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkNominalMergeAnswer(TypedDict):
     branch: str
     graph_doc: str
     groups: list[SameCards]
     applied: Applied
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SameCards(TypedDict):
     canonical: str
@@ -924,11 +1139,17 @@ class BranchmindTraceStepAnswer(TypedDict):
     branch: str
     doc: str
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindTraceSequentialStepAnswer(TypedDict):
     branch: str
     doc: str
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindTraceHydrateAnswer(TypedDict):
     branch: str
@@ -958,6 +1179,9 @@ class BranchmindPurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksCreateSteps(TypedDict):
     title: str | None
@@ -971,6 +1195,9 @@ class TasksCreateAnswer(TypedDict):
     revision: int
     event: TaskEvent
     steps: list[NewStep]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TaskEvent(TypedDict):
     event_id: str
@@ -1005,12 +1232,18 @@ class TasksEditAnswer(TypedDict):
     kind: Literal['plan', 'task']
     revision: int
     event: TaskEvent
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksCompleteAnswer(TypedDict):
     id: str
     kind: Literal['plan', 'task']
     revision: int
     event: TaskEvent
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDeleteAnswer(TypedDict):
     id: str
@@ -1019,6 +1252,9 @@ class TasksDeleteAnswer(TypedDict):
     event: TaskEvent
     step: NotRequired[StepAddress]
     deleted: bool
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class StepAddress(TypedDict):
     step_id: str
@@ -1028,6 +1264,8 @@ class TasksFocusAnswer(TypedDict):
     workspace: str
     previous: str | None
     focus: str | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDecomposeSteps(TypedDict):
     title: str | None
@@ -1042,6 +1280,9 @@ class TasksDecomposeAnswer(TypedDict):
     event: TaskEvent
     step: NotRequired[StepAddress]
     steps: list[NewStep]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDefineAnswer(TypedDict):
     id: str
@@ -1049,6 +1290,9 @@ class TasksDefineAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: StepAddress
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksNoteAnswer(TypedDict):
     id: str
@@ -1056,6 +1300,9 @@ class TasksNoteAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[StepAddress]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksVerifyCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1070,6 +1317,9 @@ class TasksVerifyAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: StepAddress
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDoneCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1084,6 +1334,9 @@ class TasksDoneAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: StepAddress
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksReopenAnswer(TypedDict):
     id: str
@@ -1091,6 +1344,9 @@ class TasksReopenAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[StepAddress]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksBlockAnswer(TypedDict):
     id: str
@@ -1098,6 +1354,9 @@ class TasksBlockAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: StepAddress
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksEvidenceAnswer(TypedDict):
     id: str
@@ -1105,6 +1364,9 @@ class TasksEvidenceAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[StepAddress]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksRadarAnswer(TypedDict):
     workspace: str
@@ -1150,6 +1412,8 @@ class TasksHandoffAnswer(TypedDict):
     handoff: Handoff
     capsule: NotRequired[StoredCapsule]
     next: NextCall | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
     truncated: bool
 
 class Handoff(TypedDict):
@@ -1227,6 +1491,9 @@ class TasksClaimAnswer(TypedDict):
     step: NotRequired[StepAddress]
     agent: str
     lease_until_ms: int | None
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SubmitPayloadProvenance(TypedDict):
     source_refs: NotRequired[list[str] | None]
@@ -1243,6 +1510,8 @@ class SubmitPayloadAnswer(TypedDict):
     message: str
     entity_id: str
     workspace: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class RetrieveRecordsAnswer(TypedDict):
     records: list[Record]
@@ -1265,7 +1534,7 @@ class PageIfCounted(TypedDict):
     offset: int
     has_more: bool
     total: NotRequired[int]
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class RetrieveEntitiesAnswer(TypedDict):
@@ -1294,7 +1563,7 @@ class PageThatEnds(TypedDict):
     offset: int
     has_more: bool
     total: int
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class ListTimelineEventsAnswer(TypedDict):
@@ -1383,11 +1652,17 @@ class MossRevertAnswer(TypedDict):
     reverted_to: int
     changed: bool
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class MossRenameAnswer(TypedDict):
     id: str
     version: int
     fetch_key: RenamedKey
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class RenamedKey(TypedDict):
     moss_capsule: NotRequired[str]
@@ -1402,6 +1677,9 @@ class MossEraseAnswer(TypedDict):
     complete: bool
     scope: NotRequired[str]
     copies: list[str]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Removed(TypedDict):
     rows: int
@@ -1438,6 +1716,8 @@ class MossWorkspaceRenameAnswer(TypedDict):
     dry_run: bool
     message: str
     warning: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class HeldByWorkspace(TypedDict):
     capsules: int
@@ -1455,6 +1735,8 @@ class MossWorkspaceDeleteAnswer(TypedDict):
     message: str
     erased: bool
     scope: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class MossActivityAnswer(TypedDict):
     counts: dict[str, int]
@@ -1491,22 +1773,22 @@ class Tool(TypedDict):
 class Tools:
     """Every tool as a method."""
 
-    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleStoreAnswer:
         """Save a capsule: a distilled hand-over that another session can load by name."""
 
-    def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
+    def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedCapsule:
         """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
 
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleUpdateAnswer:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
-    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
+    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
 
-    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
+    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -1521,8 +1803,8 @@ class Tools:
     def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Append content to one section of a capsule without rewriting the rest."""
+    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, mode: Literal['append', 'replace'] | None = 'append', expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
+        """Append to one section of a capsule, or replace its content, without rewriting the rest."""
 
     def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Assemble 1 to 50 capsules into one bundle; all or nothing."""
@@ -1548,19 +1830,19 @@ class Tools:
     def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
-    def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
+    def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
 
     def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
-    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
+    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
 
-    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
+    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
-    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
+    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
 
     def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
@@ -1659,31 +1941,31 @@ class Tools:
     def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkCardAnswer:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddHypothesisAnswer:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddQuestionAnswer:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddTestAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddNoteAnswer:
         """Write a note card: something worth keeping."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddDecisionAnswer:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddEvidenceAnswer:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddFrameAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddUpdateAnswer:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
@@ -1827,16 +2109,16 @@ class Tools:
     def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""
 
-    def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
+    def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
 
-    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
+    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
 
-    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
+    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
+    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
 
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
@@ -1866,22 +2148,22 @@ class Tools:
 class AsyncTools:
     """Every tool as a method to be awaited."""
 
-    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleStoreAnswer:
         """Save a capsule: a distilled hand-over that another session can load by name."""
 
-    async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
+    async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedCapsule:
         """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
 
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleUpdateAnswer:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
-    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
+    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Soft-delete a capsule: it leaves lists and search, its name is free again, `capsule_restore` brings it back."""
 
-    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
+    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring a soft-deleted capsule back under its name, or all that match `filters`; refused when the name is taken."""
 
     async def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -1896,8 +2178,8 @@ class AsyncTools:
     async def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Append content to one section of a capsule without rewriting the rest."""
+    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, mode: Literal['append', 'replace'] | None = 'append', expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
+        """Append to one section of a capsule, or replace its content, without rewriting the rest."""
 
     async def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Assemble 1 to 50 capsules into one bundle; all or nothing."""
@@ -1923,19 +2205,19 @@ class AsyncTools:
     async def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
-    async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
+    async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with its data and text, by id, or by workspace and name; also an earlier version of it."""
 
     async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
-    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
+    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Soft-delete one artifact: its name is free again, fetch and list can still show it."""
 
-    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
+    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring a soft-deleted artifact back under its name, or all that match `filters`; a taken name is refused."""
 
-    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
+    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Let an artifact live so many seconds from now; content and version stay. An expired one is not found."""
 
     async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
@@ -2034,31 +2316,31 @@ class AsyncTools:
     async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkCardAnswer:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddHypothesisAnswer:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddQuestionAnswer:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddTestAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddNoteAnswer:
         """Write a note card: something worth keeping."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddDecisionAnswer:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddEvidenceAnswer:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddFrameAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddUpdateAnswer:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
@@ -2202,16 +2484,16 @@ class AsyncTools:
     async def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Search everything in Moss by words and meaning, best first: type, address, title, snippet and score of each hit."""
 
-    async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
+    async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when each was written, how, and what it changed."""
 
-    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
+    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Make an old version of a capsule or artifact the present one, as a new version; names and time to live stay."""
 
-    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
+    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
+    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Take something out for good, deleted or not: row, versions, copies, search and every byte on the disk."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:

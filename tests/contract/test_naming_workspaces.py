@@ -186,15 +186,24 @@ class Watcher(StoreDoor):
         answer = super().__call__(tool, **arguments)
         operation = catalog.find(tool)
         assert operation is not None
-        if operation.mutates and not operation.proxy and not _names_workspace(answer):
+        wrote = operation.mutates and not operation.proxy and _is_in_one(tool, arguments)
+        if wrote and not _names_workspace(answer):
             self.nameless.add(tool)
         return answer
 
 
+def _is_in_one(tool: str, arguments: dict[str, Any]) -> bool:
+    """Whether a call writes in one workspace: bulk calls without a filter for it may write in many."""
+    if tool.endswith("_compose"):
+        return "store_as" in arguments
+    many = tool.endswith(("_bulk_delete", "_bulk_update", "_purge", "_import")) or "filters" in arguments
+    return not many or "workspace" in arguments
+
+
 def _names_workspace(answer: dict[str, Any]) -> bool:
-    stored = answer.get("stored", answer.get("capsule", {}))
-    keys = (answer.get("fetch_key", {}), stored.get("fetch_key", {}))
-    return "workspace" in answer or "workspaces" in answer or any("moss_workspace" in key for key in keys)
+    places = [answer, *(answer[key] for key in ("fetch_key", "stored") if key in answer)]
+    places += [place["fetch_key"] for place in places if "fetch_key" in place]
+    return any("workspace" in place or "moss_workspace" in place for place in places)
 
 
 def test_every_answer_of_a_writing_tool_names_the_workspace(home: str, clock: Clock) -> None:

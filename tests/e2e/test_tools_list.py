@@ -37,7 +37,7 @@ def _listed(home: Path, *options: str) -> list[dict[str, Any]]:
     return tools
 
 
-@pytest.mark.parametrize(("options", "most_chars"), [((), 65_000), (("--toolsets", "core"), 10_000)])
+@pytest.mark.parametrize(("options", "most_chars"), [((), 65_000), (("--toolsets", "core"), 10_500)])
 def test_what_a_model_sees_is_within_its_limit(tmp_path: Path, options: tuple[str, ...], most_chars: int) -> None:
     tools = _listed(tmp_path / "home", *options)
     assert tools

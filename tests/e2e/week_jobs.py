@@ -296,9 +296,7 @@ def fan_out_and_in(hire: Hire) -> None:
     items = [{"id": item["id"]} for item in listed]
     stored = {"name": "review-7", "kind": "summary", "workspace": SHOP}
     wanted = {"items": items, "store_as": {**stored, "run_id": "review-7", "role": "lead", "ttl_seconds": 86_400}}
-    lead.does(
-        "artifact_compose", wanted, detour=lambda: lead.ask("artifact_compose", **{"items": items, "store_as": stored})
-    )
+    lead.does("artifact_compose", wanted, detour=lambda: lead.ask("artifact_compose", items=items, store_as=stored))
     lead.find("load an artifact", "artifact_fetch")
     lead.does("artifact_fetch", {"workspace": SHOP, "name": "review-7"})
 

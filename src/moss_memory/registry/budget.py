@@ -114,7 +114,7 @@ def truncate_page(
     """Return the first items that fit into `most` characters of compact JSON, at least one, and their pagination."""
     kept = items if len(_to_json(items)) <= most else items[: _most_within(items, most)]
     if len(kept) == len(items):
-        return items, pagination
+        return items, {**pagination, "count": len(kept)}
     return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
 
 

@@ -6,6 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
+from .fetch_keys import expand_fetch_key
 from .responses import TRUNCATED, WRITTEN, Shape
 
 TYPE_CHECKING = False
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 _ALLOW_SECRETS: dict[str, Schema] = {
     "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
 }
+_FETCH_KEY: dict[str, Schema] = {
+    "fetch_key": {"type": "object", "description": "as an answer has it; no other address"}
+}
+_SHOWS_FETCH_KEY = frozenset({"capsule_fetch", "capsule_append", "artifact_fetch"})
+"""The tools whose schema shows `fetch_key`; all others that address by name accept it too."""
 _PLAIN: dict[str, dict[str, str]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
@@ -107,6 +113,9 @@ class Operation:
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
+        if {"id", "workspace", "name"} <= self.parameters.keys():
+            self.parameters |= _FETCH_KEY
+            self.defaults |= dict.fromkeys(_FETCH_KEY)
         if self.scan_secrets:
             self.parameters |= _ALLOW_SECRETS
             self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
@@ -131,14 +140,18 @@ class Operation:
 
     def schema(self) -> Schema:
         """Return the JSON Schema of the arguments, without additional properties."""
-        properties = {name: self._with_default(name, schema) for name, schema in self.parameters.items()}
+        properties = {
+            name: self._with_default(name, schema)
+            for name, schema in self.parameters.items()
+            if name not in _FETCH_KEY or self.name in _SHOWS_FETCH_KEY
+        }
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
         if self.required:
             schema["required"] = list(self.required)
         return schema
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
-        if name in _ALLOW_SECRETS:
+        if name in _ALLOW_SECRETS or name in _FETCH_KEY:
             return {"type": schema["type"]}  # forty descriptions would cost tokens in the list of tools
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
@@ -179,6 +192,7 @@ class Operation:
         if not isinstance(arguments, dict):
             raise invalid_request(f"the arguments of `{self.name}` must be a JSON object")
         decoded = self._decode_arguments(arguments)
+        self._expand_fetch_keys(decoded)
         if workspace:
             self._fill_workspace(decoded, workspace)
         for name in self.required:
@@ -218,6 +232,20 @@ class Operation:
                     raise invalid_request(f"`{given}` and `{first}` mean the same; give one of them", path=given)
                 decoded[name] = check_value(value, schema, given)
         return decoded
+
+    def _expand_fetch_keys(self, decoded: dict[str, Any]) -> None:
+        """Replace each `fetch_key` by the address that it holds."""
+        family = self.name.partition("_")[0] if self.toolset_is_named else decoded.get("type", "")
+        if "fetch_key" in decoded:
+            expand_fetch_key(decoded, family, "")
+        for index, ref in enumerate(decoded.get("items", ())):
+            if isinstance(ref, dict) and "fetch_key" in ref:
+                expand_fetch_key(ref, family, f"items[{index}].")
+
+    @property
+    def toolset_is_named(self) -> bool:
+        """True if the tool's name says if it takes capsules or artifacts."""
+        return self.name.startswith(("capsule_", "artifact_"))
 
     @property
     def in_one_workspace(self) -> bool:

@@ -281,8 +281,8 @@ PAGE = Shape(
 """The pagination of an offset list."""
 
 ENDED_EARLY = {
-    "count": integer("rows of this page, where it ended early", optional=True),
-    "next_offset": integer("where to go on then", optional=True),
+    "count": integer("rows of this page"),
+    "next_offset": integer("where to go on after a page that ended early", optional=True),
 }
 PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
 """The pagination of a list whose pages may end before their limit because of their size."""

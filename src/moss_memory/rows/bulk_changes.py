@@ -27,8 +27,6 @@ else:
 
 _BATCH_ROWS = 50
 """The rows that a purge deletes before it yields the lock."""
-WORKSPACES_SHOWN = 20
-"""The maximum number of workspaces in the answer of a bulk change."""
 IDS_SHOWN = 20
 """The maximum number of ids in the answer of a dry run."""
 
@@ -70,10 +68,8 @@ def change_all(
     alive = filters.where("deleted_at is null", *([versioned.alive] if versioned.alive else []))
     tx.begin()
     values = {**filters.parameters, "now": tx.now}
-    places = workspaces_in(tx, table, alive, values)
     if dry_run:
-        count, remarks = _dry_run(tx, table, alive, values)
-        return count, {**places, **remarks}
+        return _dry_run(tx, table, alive, values)
     assignments = [f"{column} = :new_{column}" for column in changes]
     if as_versions:
         versioned.keep(tx, alive, values)
@@ -92,28 +88,14 @@ def change_all(
     )
     tx.next_change(count)
     tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    return count, places
+    return count, {}
 
-
-def workspaces_in(tx: ReadTransaction, table: str, where: str, values: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the field that names the workspaces of matching rows, the first of them; none if a filter names one."""
-    if "f_workspace" in values:
-        return {}
-    found = tx.rows(
-        f"select min(workspace_raw) from {table} {where} group by workspace_norm order by workspace_norm limit :most",
-        {**values, "most": WORKSPACES_SHOWN},
-    )
-    return {"workspaces": [workspace for (workspace,) in found]}
-
-
-WORKSPACES = texts("without `workspace`: those of the rows, the first 20", optional=True)
 
 DRY_RUN = {
     "dry_run": flag("true: nothing was changed", optional=True),
     "ids": texts("of a dry run: the first 20 that it would change", optional=True),
-    "workspaces": WORKSPACES,
 }
-"""The further fields of the answer, of a dry run or of all."""
+"""The further fields of a dry run's answer."""
 
 SCOPE = text(
     "`database` where a server keeps the store: its log, its standbys and its backups may hold the bytes for longer",
@@ -163,12 +145,11 @@ def purge(
     if before is not None:
         filters.add("older_than_days", str(older_than_days), "deleted_at <= :f_before", f_before=before)
     table, where = versioned.rows.table, filters.where("deleted_at is not null")
-    places = workspaces_in(tx, table, where, filters.parameters)
     if dry_run:
         count, remarks = _dry_run(tx, table, where, filters.parameters)
         message = f"Would permanently delete {pluralize(count, versioned.family)}"
-        return {"purged": count, "message": message, "erased": False, **tx.erases, **places, **remarks}
-    answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True, **places}
+        return {"purged": count, "message": message, "erased": False, **tx.erases, **remarks}
+    answer: dict[str, Any] = {"purged": 0, "message": "", "erased": True}
     complete = _delete_all(tx, answer, f"{table} where row_id in (select row_id from {table} {where}", filters)
     message = f"Permanently deleted {pluralize(answer['purged'], versioned.family)}"
     if not complete:

@@ -75,7 +75,7 @@ def all_workspaces(tx: ReadTransaction) -> set[str]:
 
 
 def similar_workspaces(workspace_norm: str, known: set[str]) -> list[str]:
-    """Return the known workspaces most similar to this one, closest first, if a third of the letters differs at most."""
+    """Return the known workspaces most similar to this one, closest first; at most a third of the letters differs."""
     distance = distance_to(workspace_norm)
     ranked = []
     for other in known - {workspace_norm}:

@@ -94,6 +94,10 @@ else:
             "workspace": {"type": "string"},
             "name": {"type": "string"},
             "kind": {"type": "string"},
+            "run_id": {"type": "string"},
+            "phase": {"type": "string"},
+            "role": {"type": "string"},
+            "ttl_seconds": TtlSeconds,
             "mode": StoreMode,
         },
         "required": ["name", "kind"],
@@ -105,7 +109,7 @@ else:
 DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
-ITEMS_MAX = 50
+ITEMS_MAX = 100
 
 STORED = Shape(
     "StoredArtifact",
@@ -294,7 +298,7 @@ def artifact_compose(
     format: ArtifactFormat = "markdown",
     store_as: ArtifactStoreAs | None = None,
 ) -> dict[str, Any]:
-    """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing.
+    """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing.
 
     Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
     """

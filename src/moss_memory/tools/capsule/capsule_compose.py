@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     AppendedText = str
     SectionName = str
     SectionNames = list[str]
+    AppendMode = Literal["append", "replace"]
 else:
+    AppendMode = {"type": "string", "enum": ["append", "replace"], "description": "add to the section, or replace it"}
     Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
     AppendedText = {"type": "string", "description": "text", "own_limit": True}
     SectionName = {"type": "string", "description": "a header as it is written"}
@@ -81,7 +83,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),
-        "replaced": flag("whether a placeholder was replaced"),
+        "replaced": flag("whether the section's content, or a placeholder, was replaced"),
         "version": VERSION,
         "fetch_key": KEY.or_absent(),
     },
@@ -95,9 +97,10 @@ def capsule_append(
     name: Name | None = None,
     section: SectionName,
     content: AppendedText,
+    mode: AppendMode = "append",
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Append content to one section of a capsule without rewriting the rest.
+    """Append to one section of a capsule, or replace its content, without rewriting the rest.
 
     The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
     Durable when it returns.
@@ -108,7 +111,7 @@ def capsule_append(
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     target = _find_section(row["capsule_text"], section)
-    text, replaced = markdown.append_to(row["capsule_text"], target, content)
+    text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
     check_size(tx, text)
     row |= measured(text)
     versioned.change(tx, row)

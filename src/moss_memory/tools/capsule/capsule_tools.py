@@ -22,7 +22,7 @@ from moss_memory.registry.arguments import (
     Workspace,
 )
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, list_of, object_of, text
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
@@ -103,7 +103,9 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
-    answers=STORED,
+    answers=STORED.with_fields(
+        {"previous_version": integer('with `mode: "replace"`: the version that it took the place of', optional=True)}
+    ),
     example="moss store --name auth --tags auth,jwt < capsule.md",
 )
 def capsule_store(
@@ -169,7 +171,7 @@ def _replace(
     refuse_another_version(versioned, kept, expected_version)
     row = {**kept, **_content_of(new), "title": _check_title(title) or kept["name_raw"]}
     versioned.change(tx, row)
-    return stored(row)
+    return {**stored(row), "previous_version": kept["version"]}
 
 
 def stored(row: dict[str, Any]) -> dict[str, Any]:
