@@ -116,6 +116,8 @@ class Store(Maintenance, Tools):
             except MossError as error:
                 self._advise(operation, arguments, values, call, error)
                 raise
+        if operation.mutates:
+            operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
@@ -249,7 +251,6 @@ class Store(Maintenance, Tools):
                 return stored
             call.created = {}
             result = operation.body(tx, **values)
-            operation.add_workspace(result, values)
             result.update(call.created)
             begun = tx.append_event(operation.alias_of or operation.name)
             if begun and once is not None:

@@ -82,7 +82,7 @@ class Reference(TypedDict):
     workspace: NotRequired[str]
     name: NotRequired[str]
 
-class CapsuleUpdateAnswer(TypedDict):
+class StoredCapsuleAnswer(TypedDict):
     id: str
     fetch_key: FetchKey
     version: int
@@ -840,7 +840,7 @@ class BranchmindGraphConflictResolveAnswer(TypedDict):
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
 
-class BranchmindThinkCardAnswer(TypedDict):
+class WrittenCardAnswer(TypedDict):
     branch: str
     trace_doc: str
     graph_doc: str
@@ -855,102 +855,6 @@ class BranchmindThinkCardAnswer(TypedDict):
 class CardApplied(TypedDict):
     nodes_upserted: int
     edges_upserted: int
-
-class BranchmindThinkAddHypothesisAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddQuestionAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddTestAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddNoteAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddDecisionAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddEvidenceAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddFrameAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class BranchmindThinkAddUpdateAnswer(TypedDict):
-    branch: str
-    trace_doc: str
-    graph_doc: str
-    card_id: str
-    inserted: bool
-    graph_applied: CardApplied
-    last_seq: NotRequired[int]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
 
 class BranchmindThinkLinkAnswer(TypedDict):
     branch: str
@@ -1782,7 +1686,7 @@ class Tools:
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleUpdateAnswer:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
     def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
@@ -1941,31 +1845,31 @@ class Tools:
     def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkCardAnswer:
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddHypothesisAnswer:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddQuestionAnswer:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddTestAnswer:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddNoteAnswer:
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note card: something worth keeping."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddDecisionAnswer:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddEvidenceAnswer:
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddFrameAnswer:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddUpdateAnswer:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
@@ -2157,7 +2061,7 @@ class AsyncTools:
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleUpdateAnswer:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
     async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
@@ -2316,31 +2220,31 @@ class AsyncTools:
     async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into'], idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle a conflict: `use_from` writes the merged branch's state into the destination, `use_into` keeps it."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkCardAnswer:
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a thinking card to trace and graph at once; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddHypothesisAnswer:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddQuestionAnswer:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddTestAnswer:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddNoteAnswer:
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note card: something worth keeping."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddDecisionAnswer:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddEvidenceAnswer:
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an evidence card: what was seen, and what it supports or blocks."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddFrameAnswer:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkAddUpdateAnswer:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:

@@ -21,8 +21,10 @@ def store(door: Door, family: str, workspace: str = "shop", **more: Any) -> dict
 
 
 def key_of(door: Door, family: str, address: str) -> dict[str, Any]:
-    key: dict[str, Any] = door(f"{family}_fetch", id=address)["fetch_key"]
-    return key
+    row = door(f"{family}_fetch", id=address)
+    if row.get("name") is None:
+        return {"moss_id": address}
+    return {f"moss_{family}": row["name"], "moss_workspace": row["workspace"]}
 
 
 def follow(door: Door, error: MossError) -> dict[str, Any]:

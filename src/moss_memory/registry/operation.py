@@ -41,6 +41,8 @@ _PLAIN: dict[str, dict[str, str]] = {
     "bool": {"type": "boolean"},
 }
 
+_WRITTEN_SHAPES: dict[str, Shape] = {}
+
 
 class Operation:
     """One tool: its name, its arguments, its traits and its body."""
@@ -109,7 +111,7 @@ class Operation:
         answers: Shape | dict[str, Field] = traits["answers"]
         self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
         if self.mutates and not self.proxy:
-            self.answers = self.answers.with_fields({**WRITTEN, **self.answers.fields})
+            self.answers = _with_written(self.answers)
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
@@ -366,6 +368,17 @@ def _parameters(body: Body) -> dict[str, Schema]:
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     taken = [name for name in names if name != "budget"]
     return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
+
+
+def _with_written(shape: Shape) -> Shape:
+    """Return the answer of a writing tool with the fields that all of them have; one for each shared shape."""
+    found = _WRITTEN_SHAPES.get(shape.name) if shape.name else None
+    if found is None:
+        name = f"{shape.name}Answer" if shape.name else ""
+        found = shape.with_fields({**WRITTEN, **shape.fields}, name)
+        if name:
+            _WRITTEN_SHAPES[shape.name] = found
+    return found
 
 
 def _public_name(parameter: str) -> str:
