@@ -7,7 +7,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
 from .fetch_keys import expand_fetch_key
-from .responses import TRUNCATED, WRITTEN, Shape
+from .responses import OMITTED, TRUNCATED, WRITTEN, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Operation:
         self.parameters |= ARGUMENTS
         self.defaults |= dict.fromkeys(ARGUMENTS)
         self.budget_of = budget_of
-        self.answers = self.answers.with_fields({"truncated": TRUNCATED})
+        self.answers = self.answers.with_fields({"truncated": TRUNCATED, "omitted": OMITTED})
 
     def renamed(self, name: str) -> Operation:
         """Return the same tool under an alias."""

@@ -296,6 +296,12 @@ WRITTEN: dict[str, Field] = {
 }
 """The fields that every answer of a writing tool may have."""
 
+OMITTED = Field(
+    "map",
+    "how many items each list lost to the budget, by its name",
+    of=integer("items that were left out"),
+    optional=True,
+)
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
     "degraded": flag("only words were looked for: there is no model that can be used", optional=True, shown="remark"),
