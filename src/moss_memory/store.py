@@ -59,6 +59,7 @@ class Store(Maintenance, Tools):
         workspace: str | None = None,
         idempotency_key: str | None = None,
         advice: bool = True,
+        as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -66,7 +67,8 @@ class Store(Maintenance, Tools):
         false a write that must wait raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
-        refused without a search for similar names.
+        refused without a search for similar names. `as_sent` returns an answer as the caller sends it on, whose size
+        the call's budget limits.
         """
         operation = catalog.find(tool)
         if operation is None:
@@ -75,7 +77,9 @@ class Store(Maintenance, Tools):
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
         try:
-            return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
+            return self._run(
+                operation, operation.name, arguments, call, wait=wait, key=idempotency_key, as_sent=as_sent
+            )
         except MossError as error:
             if operation.translate is None:
                 raise
@@ -90,8 +94,11 @@ class Store(Maintenance, Tools):
         *,
         wait: bool = True,
         key: str | None = None,
+        as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> dict[str, Any]:
         values = self._decode(operation, tool, arguments, call)
+        if as_sent is not None and "budget" in values:
+            values["budget"].as_sent = as_sent
         changes = operation.writes(values)
         if self._is_limited:
             self._check_allowed(operation, tool, values, changes)
@@ -116,8 +123,7 @@ class Store(Maintenance, Tools):
             except MossError as error:
                 self._advise(operation, arguments, values, call, error)
                 raise
-        if operation.mutates:
-            operation.add_workspace(result, values)
+        operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result

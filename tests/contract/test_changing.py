@@ -28,7 +28,11 @@ def test_an_update_changes_one_field_and_leaves_the_others(call: Door, field: st
     given: dict[str, Any] = {"title": "T", "tags": ["a"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
     stored = call("capsule_store", name="auth", capsule_text=FULL, **given)
     before = call("capsule_fetch", name="auth")
-    assert call("capsule_update", name="auth", **{field: value}) == {"id": stored["id"], "fetch_key": stored["fetch_key"], "version": 2}
+    assert call("capsule_update", name="auth", **{field: value}) == {
+        "id": stored["id"],
+        "fetch_key": stored["fetch_key"],
+        "version": 2,
+    }
     after = call("capsule_fetch", name="auth")
     assert after[field] == value
     measured = {"capsule_chars", "tokens_estimate"} if field == "capsule_text" else set()

@@ -11,6 +11,11 @@ from support.mcp_server import McpServer
 if TYPE_CHECKING:
     from pathlib import Path
 
+MOST_CALLS = 138
+MOST_FAILED = 18
+MOST_DETOURS = 1
+MOST_CHARS = 162_000
+
 
 def play(folder: Path) -> Tally:
     """Plays the week in a git repository, with the `core` list."""
@@ -34,4 +39,8 @@ def play(folder: Path) -> Tally:
 
 def test_a_week_of_ten_jobs_meets_few_refusals_and_no_dead_end(tmp_path: Path) -> None:
     tally = play(tmp_path)
-    print(tally)
+    assert tally.dead_ends == [], str(tally)
+    assert len(tally.detours) <= MOST_DETOURS, str(tally)
+    assert tally.failed <= MOST_FAILED, str(tally)
+    assert tally.calls <= MOST_CALLS, str(tally)
+    assert tally.chars <= MOST_CHARS, str(tally)

@@ -280,7 +280,9 @@ def find_by_date(hire: Hire) -> None:
     ada.does("capsule_fetch", {"workspace": "shpo", "name": "auth"}, right=lambda answer: answer.get("name") == "auth")
     call: Call = ("branchmind_context_pack", {"workspace": "shpo"})
     ada.does(
-        *call, right=lambda answer: answer.get("workspace") == SHOP or "notes" in answer, again=with_workspace(call)
+        *call,
+        right=lambda answer: answer.get("workspace", SHOP) == SHOP and "shpo" not in str(answer),
+        again=with_workspace(call),
     )
 
 

@@ -26,7 +26,16 @@ def check_answer(tool: str, answer: dict[str, Any]) -> None:
     assert operation is not None, tool
     names = V1_NAMES if operation.alias_of else {}
     found = list(deviations(answer, operation.answers, names))
+    if answer.get("truncated"):
+        found = [one for one in found if not _lacks(one)]
     assert not found, f"{tool} answers what it does not declare: {'; '.join(found[:5])}"
+
+
+def _lacks(deviation: str) -> bool:
+    """Whether a row only lacks fields, as rows in a small budget do."""
+    return "." in deviation.split(" ")[0] and (
+        deviation.endswith(" is missing") or " is none of its types" in deviation
+    )
 
 
 def deviations(answer: dict[str, Any], shape: Shape, names: dict[str, str], at: str = "") -> Iterator[str]:

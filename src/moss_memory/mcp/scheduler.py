@@ -88,6 +88,7 @@ class CallScheduler:
             wait=False,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            as_sent=call.as_sent,
         )
         return tool_answer(call, result)
 
@@ -260,6 +261,7 @@ def run_call(
             progress=report,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            as_sent=call.as_sent,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

@@ -20,6 +20,9 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """Maximum lengths of texts, tried in this order before any row is dropped."""
+_TIMES = frozenset({"created_at", "last_ts_ms", "ts", "ts_ms", "updated_at"})
+_TIMES_GO = 500
+"""The maximum length of texts from which on rows have no times."""
 _LEAST_TEXT = 24
 """The minimum of a shortened text without its ellipsis; a shorter one is left out."""
 _LAST_STEPS = (120, 80, 60, 40, _LEAST_TEXT + 1, 2, 0)
@@ -102,6 +105,8 @@ class Budget:
             return _mark_truncated(build(some), full)
 
         for chars in _TEXT_STEPS:
+            if chars == _TIMES_GO:
+                whole = [_remove_times(row) for row in whole]
             shortened = [_shorten(row, chars, names=False) for row in whole]
             result = shortened_build(shortened)
             if self.fits(result):
@@ -160,6 +165,13 @@ def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -
     return shortened
 
 
+def _remove_times(value: Any) -> Any:
+    """Return a row without the times in it, which tell less than its texts."""
+    if isinstance(value, dict):
+        return {key: _remove_times(part) for key, part in value.items() if key not in _TIMES}
+    return [_remove_times(part) for part in value] if isinstance(value, list) else value
+
+
 def _remove_next(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: None if key == _NEXT else _remove_next(part) for key, part in value.items()}
@@ -197,10 +209,18 @@ def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
         }
     if isinstance(value, list):
         most = len(value) if rows and value and isinstance(value[0], dict) else chars // 30
-        return [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
+        parts = [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
+        return [_without_emptied(part, whole) for part, whole in zip(parts, value, strict=False) if part != "" != whole]
     if isinstance(value, str):
         return _truncate_text(value, chars)
     return value
+
+
+def _without_emptied(part: Any, whole: Any) -> Any:
+    """Return a shortened row without the texts of which nothing is left."""
+    if not isinstance(part, dict):
+        return part
+    return {key: text for key, text in part.items() if text != "" or whole[key] == ""}
 
 
 def _is_kept(key: str, text: str, chars: int, names: bool) -> bool:

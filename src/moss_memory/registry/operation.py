@@ -266,8 +266,8 @@ class Operation:
         return "workspace" in self.required and isinstance(arguments, dict) and arguments.get("workspace") is None
 
     def add_workspace(self, result: dict[str, Any], values: dict[str, Any]) -> None:
-        """Add the workspace to the answer of a write that does not name it otherwise."""
-        if "workspace" not in result and "fetch_key" not in result:
+        """Add the workspace to the answer of a writing tool that does not name it otherwise."""
+        if self.mutates and "workspace" not in result and "fetch_key" not in result:
             default = DEFAULT_WORKSPACE if self.in_one_workspace else None
             workspace = values.get("workspace", default)
             if workspace is not None:
