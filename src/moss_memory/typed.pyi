@@ -526,6 +526,7 @@ class BranchmindStatusAnswer(TypedDict):
     last_event: LastEvent | None
     last_doc_entry: LastEntry | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class LastEvent(TypedDict):
     event_id: str
@@ -555,6 +556,7 @@ class BranchmindBranchListAnswer(TypedDict):
     workspace: str
     branches: list[Branch]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindCheckoutAnswer(TypedDict):
     workspace: str
@@ -602,6 +604,7 @@ class BranchmindShowAnswer(TypedDict):
     entries: list[Entry]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CursorPage(TypedDict):
     cursor: int | None
@@ -616,6 +619,7 @@ class BranchmindExportAnswer(TypedDict):
     notes: Slice
     trace: Slice
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Target(TypedDict):
     id: str
@@ -643,7 +647,7 @@ class Slice(TypedDict):
     pagination: CursorPage
     truncated: NotRequired[bool]
 
-BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool})
+BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class BranchmindCommitAnswer(TypedDict):
     workspace: str
@@ -669,6 +673,7 @@ class BranchmindLogAnswer(TypedDict):
     commits: list[Commit]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Commit(TypedDict):
     seq: int
@@ -683,6 +688,7 @@ class BranchmindDocsListAnswer(TypedDict):
     ref: str
     docs: list[Document]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Document(TypedDict):
     doc: str
@@ -706,6 +712,7 @@ class BranchmindTagListAnswer(TypedDict):
     workspace: str
     tags: list[Tag]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindTagDeleteAnswer(TypedDict):
     workspace: str
@@ -720,6 +727,7 @@ class BranchmindReflogAnswer(TypedDict):
     entries: list[Move]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Move(TypedDict):
     ts: str
@@ -763,6 +771,7 @@ class BranchmindGraphQueryAnswer(TypedDict):
     edges: list[Edge]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Node(TypedDict):
     id: str
@@ -785,6 +794,7 @@ class BranchmindGraphValidateAnswer(TypedDict):
     stats: GraphStats
     errors: list[DanglingEdge]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class GraphStats(TypedDict):
     nodes: int
@@ -798,7 +808,7 @@ class DanglingEdge(TypedDict):
 
 EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
 
-BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool})
+BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class Change(TypedDict):
     kind: Literal['node', 'edge']
@@ -816,6 +826,7 @@ class BranchmindGraphConflictsAnswer(TypedDict):
     conflicts: list[Conflict]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Conflict(TypedDict):
     conflict_id: str
@@ -827,6 +838,7 @@ class Conflict(TypedDict):
 class BranchmindGraphConflictShowAnswer(TypedDict):
     conflict: WholeConflict
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from": str, "into": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "theirs": State, "ours": State})
 
@@ -930,6 +942,7 @@ class BranchmindThinkTemplateAnswer(TypedDict):
     supported_types: list[str]
     template: CardTemplate
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CardTemplate(TypedDict):
     id: str
@@ -944,6 +957,7 @@ class BranchmindThinkPlaybookAnswer(TypedDict):
     name: str
     template: Playbook
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Playbook(TypedDict):
     goal: str
@@ -955,6 +969,7 @@ class BranchmindThinkContextAnswer(TypedDict):
     stats: CardStats
     cards: list[Node]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CardStats(TypedDict):
     cards: int
@@ -966,6 +981,7 @@ class BranchmindThinkQueryAnswer(TypedDict):
     cards: list[Node]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkPinsAnswer(TypedDict):
     branch: str
@@ -973,12 +989,14 @@ class BranchmindThinkPinsAnswer(TypedDict):
     pins: list[Node]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkFrontierAnswer(TypedDict):
     branch: str
     graph_doc: str
     candidates: list[Candidate]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Candidate(TypedDict):
     id: str
@@ -995,6 +1013,7 @@ class BranchmindThinkNextAnswer(TypedDict):
     graph_doc: str
     candidate: Candidate | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkPackAnswer(TypedDict):
     branch: str
@@ -1004,6 +1023,7 @@ class BranchmindThinkPackAnswer(TypedDict):
     candidates: list[Candidate]
     next: NextCall | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class NextCall(TypedDict):
     tool: str
@@ -1017,6 +1037,7 @@ class BranchmindThinkWatchAnswer(TypedDict):
     candidates: list[Candidate]
     trace: Entries
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Entries(TypedDict):
     entries: list[Entry]
@@ -1033,6 +1054,7 @@ class BranchmindContextPackAnswer(TypedDict):
     artifacts: NotRequired[list[ArtifactItem]]
     next: NextCall | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Documents(TypedDict):
     notes: str
@@ -1061,6 +1083,7 @@ class BranchmindTraceHydrateAnswer(TypedDict):
     entries: list[Entry]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindTraceValidateAnswer(TypedDict):
     branch: str
@@ -1069,6 +1092,7 @@ class BranchmindTraceValidateAnswer(TypedDict):
     checked: int
     errors: list[Misstep]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Misstep(TypedDict):
     code: str
@@ -1121,6 +1145,7 @@ class TasksListAnswer(TypedDict):
     items: list[TaskItem]
     pagination: Page
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class TaskItem(TypedDict):
     id: str
@@ -1281,6 +1306,7 @@ class TasksRadarAnswer(TypedDict):
     radar: Radar
     steps: list[Step]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Radar(TypedDict):
     now: str
@@ -1308,6 +1334,7 @@ class TasksDeltaAnswer(TypedDict):
     events: list[TaskEvent]
     has_more: bool
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class TasksHandoffAnswer(TypedDict):
     workspace: str
@@ -1319,6 +1346,7 @@ class TasksHandoffAnswer(TypedDict):
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Handoff(TypedDict):
     done: list[str]
@@ -1345,6 +1373,7 @@ class TasksShowAnswer(TypedDict):
     steps: list[ShownStep]
     tasks: NotRequired[list[TaskOfPlan]]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class ShownStep(TypedDict):
     step_id: str
@@ -1379,6 +1408,7 @@ class TasksReadyAnswer(TypedDict):
     tasks: list[ReadyTask]
     pagination: Page
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class ReadyTask(TypedDict):
     id: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from contract.doors import Clock
     from moss_memory.errors import MossError
 
-READS = (
+READS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("tasks_radar", {}),
     ("tasks_handoff", {}),
     ("tasks_show", {"target": "TASK-001"}),

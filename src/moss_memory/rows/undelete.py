@@ -137,8 +137,8 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     for row in reversed(chosen):
         _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    named = {"workspace": given["workspace"]} if given.get("workspace") else {}
-    return {"restored_count": len(chosen), "skipped": skipped, **named, **_findings(tx, versioned, chosen)}
+    place = {"workspace": given["workspace"]} if given.get("workspace") else {}
+    return {"restored_count": len(chosen), "skipped": skipped, **place, **_findings(tx, versioned, chosen)}
 
 
 def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
