@@ -43,9 +43,8 @@ def save_and_resume(hire: Hire) -> None:
     bob = hire()
     resumed = bob.does("capsule_latest", {"workspace": SHOP, "include_text": True})
     assert "Redis" in resumed["item"]["capsule_text"]
-    right = {"right": lambda answer: answer.get("name") == "auth"}
-    bob.does("capsule_fetch", {"name": "auth"}, **right)
-    bob.does("capsule_fetch", {"workspace": SHOP, "name": "auht"}, **right)
+    bob.does("capsule_fetch", {"name": "auth"}, right=lambda answer: answer.get("name") == "auth")
+    bob.does("capsule_fetch", {"workspace": SHOP, "name": "auht"}, right=lambda answer: answer.get("name") == "auth")
     key = resumed["item"]["fetch_key"]
     bob.does("capsule_fetch", {"fetch_key": key}, detour=lambda: bob.ask("capsule_fetch", workspace=SHOP, name="auth"))
     bob.does("moss_search", {"query": "where do sessions live"}, right=lambda answer: bool(answer["items"]))
