@@ -175,7 +175,8 @@ def capsule_compose(
 def _store_bundle(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
     """Store the bundle as a capsule; if it lacks sections, propose to store its text with them added."""
     try:
-        return capsule_store.call_in(tx, **arguments)
+        stored = capsule_store.call_in(tx, **arguments)
+        return {key: stored[key] for key in STORED.fields}
     except MossError as error:
         error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
         raise
