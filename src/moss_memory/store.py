@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 else:
     Tools = object
 
+_ABOUT_WORKSPACES = frozenset({"NOT_FOUND", "INVALID_REQUEST"})
+"""Codes of errors that may come from a mistyped workspace."""
+
 
 class Store(Maintenance, Tools):
     """A Moss store. Every interface uses `call`; every tool is also a method of its name."""
@@ -61,6 +64,7 @@ class Store(Maintenance, Tools):
         idempotency_key: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
+        as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -69,7 +73,8 @@ class Store(Maintenance, Tools):
         raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
-        refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has.
+        refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
+        returns an answer as the caller sends it on, whose size the call's budget limits.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
@@ -81,7 +86,9 @@ class Store(Maintenance, Tools):
         call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed)
         began_s = time.perf_counter()
         try:
-            answer = self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
+            answer = self._run(
+                operation, operation.name, arguments, call, wait=wait, key=idempotency_key, as_sent=as_sent
+            )
         except MossError as error:
             log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
@@ -100,8 +107,11 @@ class Store(Maintenance, Tools):
         *,
         wait: bool = True,
         key: str | None = None,
+        as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
     ) -> dict[str, Any]:
-        values = self._decode(operation, arguments, call.config.workspace)
+        values = self._decode(operation, tool, arguments, call)
+        if as_sent is not None and "budget" in values:
+            values["budget"].as_sent = as_sent
         changes = operation.writes(values)
         if self._is_limited:
             self._check_allowed(operation, tool, values, changes)
@@ -124,15 +134,21 @@ class Store(Maintenance, Tools):
                 else:
                     result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
             except MossError as error:
-                self._advise(operation, values, call, error)
+                self._advise(operation, arguments, values, call, error)
                 raise
+        operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
 
-    def _decode(self, operation: Operation, arguments: dict[str, Any], workspace: str) -> dict[str, Any]:
+    def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
         """Decode the arguments; refuse texts above their limit before anything else is done with them."""
-        values = operation.decode(arguments, workspace)
+        try:
+            values = operation.decode(arguments, call.config.workspace)
+        except MossError as error:
+            if operation.lacks_workspace(arguments) and (error.details or {}).get("path") == "workspace":
+                self._advise_missing_workspace(tool, arguments, call, error)
+            raise
         if operation.mutates and operation.visible:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
@@ -158,13 +174,36 @@ class Store(Maintenance, Tools):
         placed = values if usual is None else {"workspace": usual, **values}
         return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=key is None)
 
-    def _advise(self, operation: Operation, values: dict[str, Any], call: CallContext, error: MossError) -> None:
+    def _advise_missing_workspace(
+        self, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
+    ) -> None:
+        """Add the existing workspaces to the refusal of a call that needs one."""
+        from .tools.everything.workspace_advice import advise_missing
+
+        with ErrorTranslation(self._engine, tool):
+            given = {"tool": tool, "arguments": arguments, "error": error}
+            self._read(advise_missing, given, call, snapshot=True)
+        error.recovery = self._unless_disabled(error.recovery)
+
+    def _advise(
+        self,
+        operation: Operation,
+        arguments: dict[str, Any],
+        values: dict[str, Any],
+        call: CallContext,
+        error: MossError,
+    ) -> None:
         """Add the best next call to an error, unless the configuration disables its tool."""
         if error.recovery is None and operation.recover is not None:
             given = (
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
             error.recovery = operation.recover(operation.name, given, error)
+        if call.advice and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
+            from .tools.everything.workspace_advice import advise_unknown
+
+            about = {"operation": operation, "arguments": arguments, "values": values, "error": error}
+            self._read(advise_unknown, about, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
     def _context(
@@ -236,7 +275,9 @@ class Store(Maintenance, Tools):
             stored = None if once is None else once.begin(tx)
             if stored is not None:
                 return stored
+            call.created = {}
             result = operation.body(tx, **values)
+            result.update(call.created)
             begun = tx.append_event(operation.alias_of or operation.name)
             if begun and once is not None:
                 once.remember(tx, result)

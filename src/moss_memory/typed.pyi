@@ -5,10 +5,14 @@
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, TypedDict
 
-class StoredCapsule(TypedDict):
+class CapsuleStoreAnswer(TypedDict):
     id: str
     fetch_key: FetchKey
     version: int
+    previous_version: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class FetchKey(TypedDict):
     moss_capsule: NotRequired[str]
@@ -41,6 +45,7 @@ class CapsuleFetchManyItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class CapsuleFetchManyAnswer(TypedDict):
     items: list[Capsule]
@@ -77,9 +82,20 @@ class Reference(TypedDict):
     workspace: NotRequired[str]
     name: NotRequired[str]
 
+class StoredCapsuleAnswer(TypedDict):
+    id: str
+    fetch_key: FetchKey
+    version: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
 class CapsuleDeleteAnswer(TypedDict):
     deleted: bool
     id: str
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleRestoreFilters(TypedDict):
     workspace: NotRequired[str | None]
@@ -97,6 +113,9 @@ class CapsuleRestoreAnswer(TypedDict):
     restored_count: NotRequired[int]
     skipped: NotRequired[list[SkippedRow]]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SkippedRow(TypedDict):
     id: str
@@ -196,11 +215,15 @@ class CapsuleAppendAnswer(TypedDict):
     replaced: bool
     version: int
     fetch_key: NotRequired[FetchKey]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleComposeItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class CapsuleComposeStoreAs(TypedDict):
     name: str | None
@@ -222,6 +245,9 @@ class CapsuleComposeAnswer(TypedDict):
     parts_count: int
     missing: NotRequired[list[UnusedCapsule]]
     stored: NotRequired[StoredCapsule]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsulePart(TypedDict):
     id: str
@@ -239,6 +265,11 @@ class UnusedCapsule(TypedDict):
     version: int
     display_name: str
 
+class StoredCapsule(TypedDict):
+    id: str
+    fetch_key: FetchKey
+    version: int
+
 class CapsuleExportAnswer(TypedDict):
     path: str
     count: int
@@ -251,6 +282,9 @@ class CapsuleImportAnswer(TypedDict):
     skipped: int
     errors: list[ImportProblem]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ImportProblem(TypedDict):
     line: int
@@ -267,18 +301,27 @@ class CapsulePurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleBulkDeleteAnswer(TypedDict):
     deleted: int
     message: str
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CapsuleBulkUpdateAnswer(TypedDict):
     updated: int
     message: str
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactStoreAnswer(TypedDict):
     id: str
@@ -289,6 +332,8 @@ class ArtifactStoreAnswer(TypedDict):
     data_chars: int
     text_chars: int | None
     expires_at: int | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactListAnswer(TypedDict):
     items: list[ArtifactItem]
@@ -317,7 +362,7 @@ class UncountedPage(TypedDict):
     limit: int
     offset: int
     has_more: bool
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class FetchedArtifact(TypedDict):
@@ -347,11 +392,16 @@ class ArtifactComposeItems(TypedDict):
     id: NotRequired[str | None]
     workspace: NotRequired[str | None]
     name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
 
 class ArtifactComposeStoreAs(TypedDict):
     workspace: NotRequired[str | None]
     name: str | None
     kind: str | None
+    run_id: NotRequired[str | None]
+    phase: NotRequired[str | None]
+    role: NotRequired[str | None]
+    ttl_seconds: NotRequired[int | None]
     mode: NotRequired[Literal['error', 'replace'] | None]
 
 class ArtifactComposeAnswer(TypedDict):
@@ -360,6 +410,9 @@ class ArtifactComposeAnswer(TypedDict):
     parts: NotRequired[list[ArtifactPart]]
     parts_count: int
     stored: NotRequired[StoredArtifact]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactPart(TypedDict):
     id: str
@@ -377,6 +430,9 @@ class StoredArtifact(TypedDict):
 class ArtifactDeleteAnswer(TypedDict):
     deleted: bool
     id: str
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactRestoreFilters(TypedDict):
     workspace: NotRequired[str | None]
@@ -394,6 +450,9 @@ class ArtifactRestoreAnswer(TypedDict):
     restored_count: NotRequired[int]
     skipped: NotRequired[list[SkippedRow]]
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactKey(TypedDict):
     moss_artifact: NotRequired[str]
@@ -405,16 +464,25 @@ class ArtifactTouchAnswer(TypedDict):
     ttl_seconds: int
     expires_at: int
     version: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactBulkDeleteAnswer(TypedDict):
     deleted: int
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactBulkUpdateAnswer(TypedDict):
     updated: int
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactPurgeAnswer(TypedDict):
     purged: int
@@ -424,6 +492,9 @@ class ArtifactPurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class ArtifactKindsAnswer(TypedDict):
     kinds: list[ArtifactKind]
@@ -445,6 +516,8 @@ class BranchmindInitAnswer(TypedDict):
     schema_version: int
     checkout: str
     defaults: Defaults
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Defaults(TypedDict):
     branch: str
@@ -460,6 +533,7 @@ class BranchmindStatusAnswer(TypedDict):
     last_doc_entry: LastEntry | None
     conflicts: NotRequired[OpenConflicts]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class LastEvent(TypedDict):
     event_id: str
@@ -487,6 +561,8 @@ EdgeKey = TypedDict("EdgeKey", {"from": str, "rel": str, "to": str})
 class BranchmindBranchCreateAnswer(TypedDict):
     workspace: str
     branch: Branch
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Branch(TypedDict):
     name: str
@@ -497,24 +573,34 @@ class BranchmindBranchListAnswer(TypedDict):
     workspace: str
     branches: list[Branch]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindCheckoutAnswer(TypedDict):
     workspace: str
     previous: str
     current: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindBranchRenameAnswer(TypedDict):
     workspace: str
     previous: str
     current: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindBranchDeleteAnswer(TypedDict):
     workspace: str
     name: str
     deleted: bool
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindNotesCommitAnswer(TypedDict):
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Entry(TypedDict):
     seq: int
@@ -535,6 +621,7 @@ class BranchmindShowAnswer(TypedDict):
     entries: list[Entry]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CursorPage(TypedDict):
     cursor: int | None
@@ -549,6 +636,7 @@ class BranchmindExportAnswer(TypedDict):
     notes: Slice
     trace: Slice
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Target(TypedDict):
     id: str
@@ -576,13 +664,15 @@ class Slice(TypedDict):
     pagination: CursorPage
     truncated: NotRequired[bool]
 
-BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool})
+BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class BranchmindCommitAnswer(TypedDict):
     workspace: str
     branch: str
     docs: list[str]
     commits: list[NewCommit]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class NewCommit(TypedDict):
     seq: int
@@ -600,6 +690,7 @@ class BranchmindLogAnswer(TypedDict):
     commits: list[Commit]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Commit(TypedDict):
     seq: int
@@ -614,6 +705,7 @@ class BranchmindDocsListAnswer(TypedDict):
     ref: str
     docs: list[Document]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Document(TypedDict):
     doc: str
@@ -623,6 +715,8 @@ class Document(TypedDict):
 class BranchmindTagCreateAnswer(TypedDict):
     workspace: str
     tag: Tag
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Tag(TypedDict):
     name: str
@@ -635,11 +729,14 @@ class BranchmindTagListAnswer(TypedDict):
     workspace: str
     tags: list[Tag]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindTagDeleteAnswer(TypedDict):
     workspace: str
     name: str
     deleted: bool
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindReflogAnswer(TypedDict):
     workspace: str
@@ -647,6 +744,7 @@ class BranchmindReflogAnswer(TypedDict):
     entries: list[Move]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Move(TypedDict):
     ts: str
@@ -662,6 +760,8 @@ class BranchmindResetAnswer(TypedDict):
     doc: str
     old_seq: int
     new_seq: int
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 BranchmindGraphApplyOps = TypedDict("BranchmindGraphApplyOps", {"op": Literal['node_upsert', 'node_delete', 'edge_upsert', 'edge_delete'] | None, "id": NotRequired[str | None], "type": NotRequired[str | None], "title": NotRequired[str | None], "text": NotRequired[str | None], "status": NotRequired[str | None], "tags": NotRequired[list[str] | None], "meta": NotRequired[Mapping[str, Any] | None], "from": NotRequired[str | None], "rel": NotRequired[str | None], "to": NotRequired[str | None]})
 
@@ -671,6 +771,9 @@ class BranchmindGraphApplyAnswer(TypedDict):
     applied: Applied
     last_seq: int
     last_ts_ms: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Applied(TypedDict):
     nodes_upserted: int
@@ -685,6 +788,7 @@ class BranchmindGraphQueryAnswer(TypedDict):
     edges: list[Edge]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Node(TypedDict):
     id: str
@@ -707,6 +811,7 @@ class BranchmindGraphValidateAnswer(TypedDict):
     stats: GraphStats
     errors: list[DanglingEdge]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class GraphStats(TypedDict):
     nodes: int
@@ -718,7 +823,7 @@ class DanglingEdge(TypedDict):
     missing: list[str]
     message: str
 
-BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool})
+BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class Change(TypedDict):
     kind: Literal['node', 'edge']
@@ -731,6 +836,7 @@ class BranchmindGraphHistoryAnswer(TypedDict):
     versions: list[NodeVersion]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class NodeVersion(TypedDict):
     seq: int
@@ -741,11 +847,11 @@ class NodeVersion(TypedDict):
     deleted: bool
     changed: list[str]
 
-BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage})
+BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
-BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage})
+BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
-BranchmindMergeBackAnswer = TypedDict("BranchmindMergeBackAnswer", {"from": str, "into": str, "notes": Merged, "trace": Merged, "graph": MergedGraph, "conflicts": list[ConflictSides]})
+BranchmindMergeBackAnswer = TypedDict("BranchmindMergeBackAnswer", {"from": str, "into": str, "notes": Merged, "trace": Merged, "graph": MergedGraph, "conflicts": list[ConflictSides], "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
 class Merged(TypedDict):
     merged: int
@@ -766,6 +872,7 @@ class BranchmindGraphConflictsAnswer(TypedDict):
     conflicts: list[Conflict]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Conflict(TypedDict):
     conflict_id: str
@@ -777,6 +884,7 @@ class Conflict(TypedDict):
 class BranchmindGraphConflictShowAnswer(TypedDict):
     conflict: WholeConflict
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 WholeConflict = TypedDict("WholeConflict", {"conflict_id": str, "kind": Literal['node', 'edge'], "key": str | EdgeKey, "status": Literal['open', 'resolved'], "created_at_ms": int, "from_branch": str, "into_branch": str, "doc": str, "resolution": NotRequired[Literal['use_from', 'use_into', 'use_content', 'superseded']], "resolved_at_ms": NotRequired[int], "base": State | None, "from": State, "into": State})
 
@@ -785,8 +893,11 @@ class BranchmindGraphConflictResolveAnswer(TypedDict):
     status: Literal['resolved']
     applied: bool
     outcome: str
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
-class WrittenCard(TypedDict):
+class WrittenCardAnswer(TypedDict):
     branch: str
     trace_doc: str
     graph_doc: str
@@ -795,6 +906,9 @@ class WrittenCard(TypedDict):
     graph_applied: CardApplied
     meta_keys: NotRequired[list[str]]
     last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class CardApplied(TypedDict):
     nodes_upserted: int
@@ -806,6 +920,9 @@ class BranchmindThinkLinkAnswer(TypedDict):
     edge: Edge
     applied: Applied
     last_seq: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSetStatusAnswer(TypedDict):
     branch: str
@@ -814,6 +931,9 @@ class BranchmindThinkSetStatusAnswer(TypedDict):
     updated: list[str]
     unchanged: list[str]
     last_seq: NotRequired[int]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkPinAnswer(TypedDict):
     branch: str
@@ -821,6 +941,9 @@ class BranchmindThinkPinAnswer(TypedDict):
     pinned: bool
     updated: list[str]
     unchanged: list[str]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSubgoalOpenAnswer(TypedDict):
     branch: str
@@ -831,6 +954,9 @@ class BranchmindThinkSubgoalOpenAnswer(TypedDict):
     child_graph_doc: str
     inserted: bool
     last_seq: int
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkSubgoalCloseAnswer(TypedDict):
     branch: str
@@ -839,12 +965,18 @@ class BranchmindThinkSubgoalCloseAnswer(TypedDict):
     status: Literal['closed']
     return_card_id: NotRequired[str]
     applied: Applied
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindThinkNominalMergeAnswer(TypedDict):
     branch: str
     graph_doc: str
     groups: list[SameCards]
     applied: Applied
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SameCards(TypedDict):
     canonical: str
@@ -856,6 +988,7 @@ class BranchmindThinkTemplateAnswer(TypedDict):
     supported_types: list[str]
     template: CardTemplate
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CardTemplate(TypedDict):
     id: str
@@ -870,6 +1003,7 @@ class BranchmindThinkPlaybookAnswer(TypedDict):
     name: str
     template: Playbook
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Playbook(TypedDict):
     goal: str
@@ -881,6 +1015,7 @@ class BranchmindThinkContextAnswer(TypedDict):
     stats: CardStats
     cards: list[Node]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class CardStats(TypedDict):
     cards: int
@@ -892,6 +1027,7 @@ class BranchmindThinkQueryAnswer(TypedDict):
     cards: list[Node]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkPinsAnswer(TypedDict):
     branch: str
@@ -899,12 +1035,14 @@ class BranchmindThinkPinsAnswer(TypedDict):
     pins: list[Node]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkFrontierAnswer(TypedDict):
     branch: str
     graph_doc: str
     candidates: list[Candidate]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Candidate(TypedDict):
     id: str
@@ -921,6 +1059,7 @@ class BranchmindThinkNextAnswer(TypedDict):
     graph_doc: str
     candidate: Candidate | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindThinkPackAnswer(TypedDict):
     branch: str
@@ -931,6 +1070,7 @@ class BranchmindThinkPackAnswer(TypedDict):
     conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class PackedCard(TypedDict):
     id: str
@@ -966,6 +1106,7 @@ class BranchmindThinkWatchAnswer(TypedDict):
     candidates: list[Candidate]
     trace: Entries
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Entries(TypedDict):
     entries: list[Entry]
@@ -983,6 +1124,7 @@ class BranchmindContextPackAnswer(TypedDict):
     conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Documents(TypedDict):
     notes: str
@@ -1052,11 +1194,17 @@ class BranchmindTraceStepAnswer(TypedDict):
     branch: str
     doc: str
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindTraceSequentialStepAnswer(TypedDict):
     branch: str
     doc: str
     entry: Entry
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class BranchmindTraceHydrateAnswer(TypedDict):
     branch: str
@@ -1064,6 +1212,7 @@ class BranchmindTraceHydrateAnswer(TypedDict):
     entries: list[Entry]
     pagination: CursorPage
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class BranchmindTraceValidateAnswer(TypedDict):
     branch: str
@@ -1072,6 +1221,7 @@ class BranchmindTraceValidateAnswer(TypedDict):
     checked: int
     errors: list[Misstep]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Misstep(TypedDict):
     code: str
@@ -1086,6 +1236,9 @@ class BranchmindPurgeAnswer(TypedDict):
     scope: NotRequired[str]
     dry_run: NotRequired[bool]
     ids: NotRequired[list[str]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksCreateSteps(TypedDict):
     title: str | None
@@ -1101,6 +1254,8 @@ class TasksCreateAnswer(TypedDict):
     revision: int
     event: TaskEvent
     steps: list[NewStep]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TaskEvent(TypedDict):
     event_id: str
@@ -1120,6 +1275,7 @@ class TasksListAnswer(TypedDict):
     items: list[TaskItem]
     pagination: Page
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class TaskItem(TypedDict):
     id: str
@@ -1137,6 +1293,8 @@ class TasksEditAnswer(TypedDict):
     title: str
     revision: int
     event: TaskEvent
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksCompleteAnswer(TypedDict):
     workspace: str
@@ -1145,6 +1303,8 @@ class TasksCompleteAnswer(TypedDict):
     title: str
     revision: int
     event: TaskEvent
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDeleteAnswer(TypedDict):
     workspace: str
@@ -1155,12 +1315,16 @@ class TasksDeleteAnswer(TypedDict):
     event: TaskEvent
     step: NotRequired[NewStep]
     deleted: bool
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksFocusAnswer(TypedDict):
     workspace: str
     previous: str | None
     focus: str | None
     title: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDecomposeSteps(TypedDict):
     title: str | None
@@ -1177,6 +1341,8 @@ class TasksDecomposeAnswer(TypedDict):
     event: TaskEvent
     step: NotRequired[NewStep]
     steps: list[NewStep]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDefineAnswer(TypedDict):
     workspace: str
@@ -1186,6 +1352,8 @@ class TasksDefineAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksNoteAnswer(TypedDict):
     workspace: str
@@ -1195,6 +1363,8 @@ class TasksNoteAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[NewStep]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksVerifyCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1211,6 +1381,8 @@ class TasksVerifyAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksDoneCheckpoints(TypedDict):
     criteria: NotRequired[bool | None]
@@ -1227,6 +1399,8 @@ class TasksDoneAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksReopenAnswer(TypedDict):
     workspace: str
@@ -1236,6 +1410,8 @@ class TasksReopenAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[NewStep]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksBlockAnswer(TypedDict):
     workspace: str
@@ -1245,6 +1421,8 @@ class TasksBlockAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksEvidenceAnswer(TypedDict):
     workspace: str
@@ -1254,6 +1432,8 @@ class TasksEvidenceAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NotRequired[NewStep]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class TasksRadarAnswer(TypedDict):
     workspace: str
@@ -1265,6 +1445,7 @@ class TasksRadarAnswer(TypedDict):
     steps: list[Step]
     conflicts: NotRequired[OpenConflicts]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Radar(TypedDict):
     now: str
@@ -1292,6 +1473,7 @@ class TasksDeltaAnswer(TypedDict):
     events: list[TaskEvent]
     has_more: bool
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class TasksHandoffAnswer(TypedDict):
     workspace: str
@@ -1301,7 +1483,10 @@ class TasksHandoffAnswer(TypedDict):
     capsule: NotRequired[StoredCapsule]
     conflicts: NotRequired[OpenConflicts]
     next: NextCall | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Handoff(TypedDict):
     done: list[str]
@@ -1331,6 +1516,7 @@ class TasksShowAnswer(TypedDict):
     steps: list[ShownStep]
     tasks: NotRequired[list[TaskOfPlan]]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class ShownStep(TypedDict):
     step_id: str
@@ -1365,6 +1551,7 @@ class TasksReadyAnswer(TypedDict):
     tasks: list[ReadyTask]
     pagination: Page
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class ReadyTask(TypedDict):
     id: str
@@ -1383,6 +1570,8 @@ class TasksClaimAnswer(TypedDict):
     step: NotRequired[NewStep]
     agent: str
     lease_until_ms: int | None
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class SubmitPayloadProvenance(TypedDict):
     source_refs: NotRequired[list[str] | None]
@@ -1399,6 +1588,8 @@ class SubmitPayloadAnswer(TypedDict):
     message: str
     entity_id: str
     workspace: str
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class RetrieveRecordsAnswer(TypedDict):
     records: list[Record]
@@ -1424,7 +1615,7 @@ class PageIfCounted(TypedDict):
     offset: int
     has_more: bool
     total: NotRequired[int]
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class RetrieveEntitiesAnswer(TypedDict):
@@ -1461,7 +1652,7 @@ class PageThatEnds(TypedDict):
     offset: int
     has_more: bool
     total: int
-    count: NotRequired[int]
+    count: int
     next_offset: NotRequired[int]
 
 class ListTimelineEventsAnswer(TypedDict):
@@ -1480,6 +1671,7 @@ class RecordCapabilitiesAnswer(TypedDict):
     capabilities: list[Capability]
     problems: NotRequired[list[BadFile]]
     truncated: bool
+    omitted: NotRequired[dict[str, int]]
 
 class Capability(TypedDict):
     capability_id: str
@@ -1540,11 +1732,17 @@ class MossRevertAnswer(TypedDict):
     reverted_to: int
     changed: bool
     findings: NotRequired[list[Finding]]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class MossRenameAnswer(TypedDict):
     id: str
     version: int
     fetch_key: RenamedKey
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class RenamedKey(TypedDict):
     moss_capsule: NotRequired[str]
@@ -1559,6 +1757,9 @@ class MossEraseAnswer(TypedDict):
     complete: bool
     scope: NotRequired[str]
     copies: list[str]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class Removed(TypedDict):
     rows: int
@@ -1595,6 +1796,8 @@ class MossWorkspaceRenameAnswer(TypedDict):
     dry_run: bool
     message: str
     warning: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class HeldByWorkspace(TypedDict):
     capsules: int
@@ -1612,6 +1815,8 @@ class MossWorkspaceDeleteAnswer(TypedDict):
     message: str
     erased: bool
     scope: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
 
 class MossActivityAnswer(TypedDict):
     counts: dict[str, int]
@@ -1656,22 +1861,22 @@ class DescribedTool(TypedDict):
 class Tools:
     """Every tool as a method."""
 
-    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleStoreAnswer:
         """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`."""
 
-    def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
+    def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedCapsule:
         """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
 
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
-    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
+    def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
 
-    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
+    def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`."""
 
     def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -1686,8 +1891,8 @@ class Tools:
     def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Add to one section of a capsule and leave the rest as it is."""
+    def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, mode: Literal['append', 'replace'] | None = 'append', expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
+        """Add to one section of a capsule, or replace its content, and leave the rest as it is."""
 
     def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing."""
@@ -1713,19 +1918,19 @@ class Tools:
     def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
-    def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
+    def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
     def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
-    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
+    def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
-    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
+    def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
 
-    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
+    def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
 
     def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
@@ -1830,31 +2035,31 @@ class Tools:
     def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
-    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
-    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a hypothesis card: what might be true."""
 
-    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a question card: what is not known yet."""
 
-    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
-    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a decision card: what was chosen and why."""
 
-    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an evidence card: what was seen, and what it supports or rejects."""
 
-    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: what changed in what was known."""
 
     def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
@@ -1998,16 +2203,16 @@ class Tools:
     def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, after: str | None = None, before: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it."""
 
-    def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
+    def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
 
-    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
+    def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
 
-    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
+    def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
+    def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
 
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
@@ -2037,22 +2242,22 @@ class Tools:
 class AsyncTools:
     """Every tool as a method to be awaited."""
 
-    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    async def capsule_store(self, *, capsule_text: str, workspace: str | None = 'default', name: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, mode: Literal['error', 'replace'] | None = 'error', expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleStoreAnswer:
         """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`."""
 
-    async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedCapsule:
+    async def capsule_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_text: bool | None = True, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedCapsule:
         """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
 
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
-    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
+    async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
         """Delete a capsule so that `capsule_restore` can bring it back; to leave no trace use `moss_erase`."""
 
-    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
+    async def capsule_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: CapsuleRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleRestoreAnswer:
         """Bring back a deleted capsule, or all that match `filters`; an overwritten text comes back with `moss_revert`."""
 
     async def capsule_latest(self, *, workspace: str | None = 'default', run_id: str | None = None, phase: str | None = None, role: str | None = None, include_text: bool | None = False, include_deleted: bool | None = False) -> CapsuleLatestAnswer:
@@ -2067,8 +2272,8 @@ class AsyncTools:
     async def capsule_search(self, *, query: str, workspace: str | None = None, tag: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, include_deleted: bool | None = False, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'keyword', limit: int | None = 20, offset: int | None = 0) -> CapsuleSearchAnswer:
         """Find capsules by their words, best match first, each with a snippet."""
 
-    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, expected_version: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
-        """Add to one section of a capsule and leave the rest as it is."""
+    async def capsule_append(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, section: str, content: str, mode: Literal['append', 'replace'] | None = 'append', expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleAppendAnswer:
+        """Add to one section of a capsule, or replace its content, and leave the rest as it is."""
 
     async def capsule_compose(self, *, items: list[CapsuleComposeItems], sections: list[str] | None = None, format: Literal['markdown', 'json'] | None = 'markdown', store_as: CapsuleComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> CapsuleComposeAnswer:
         """Join 1 to 50 capsules, or only some of their `sections`, into one text; all or nothing."""
@@ -2094,19 +2299,19 @@ class AsyncTools:
     async def artifact_list(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, order_by: Literal['updated_at', 'created_at'] | None = 'updated_at', limit: int | None = 50, offset: int | None = 0) -> ArtifactListAnswer:
         """List artifacts with their data, newest first, in all workspaces unless one is given; at most 100 a page."""
 
-    async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None) -> FetchedArtifact:
+    async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
     async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing."""
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
-    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
+    async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
-    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
+    async def artifact_restore(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, filters: ArtifactRestoreFilters | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactRestoreAnswer:
         """Bring back a deleted artifact, or all that match `filters`; overwritten data come back with `moss_revert`."""
 
-    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
+    async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
 
     async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
@@ -2211,31 +2416,31 @@ class AsyncTools:
     async def branchmind_graph_conflict_resolve(self, *, workspace: str | None = None, conflict_id: str, resolution: Literal['use_from', 'use_into', 'use_content'], content: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> BranchmindGraphConflictResolveAnswer:
         """Settle one conflict; `applied: false` means that the destination stays as it is."""
 
-    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_card(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a card (of any type) with its links to trace and graph; the same card again changes nothing."""
 
-    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_hypothesis(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a hypothesis card: what might be true."""
 
-    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_question(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a question card: what is not known yet."""
 
-    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_test(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a test card: how a hypothesis can be shown wrong."""
 
-    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_note(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a note that cards can link to; a plain one is `branchmind_notes_commit`."""
 
-    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_decision(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a decision card: what was chosen and why."""
 
-    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_evidence(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an evidence card: what was seen, and what it supports or rejects."""
 
-    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_frame(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write a frame card: what the problem is and what done means."""
 
-    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCard:
+    async def branchmind_think_add_update(self, *, workspace: str | None = None, card: Mapping[str, Any] | str, target: str | None = None, branch: str | None = None, trace_doc: str | None = None, graph_doc: str | None = None, supports: str | list[str] | None = None, blocks: str | list[str] | None = None, answers: str | list[str] | None = None, rejects: str | list[str] | None = None, supersedes: str | list[str] | None = None, tests: str | list[str] | None = None, allow_secrets: bool | None = None, ref: str | None = None, idempotency_key: str | None = None) -> WrittenCardAnswer:
         """Write an update card: what changed in what was known."""
 
     async def branchmind_think_link(self, *, workspace: str | None = None, from_: str, rel: str, to: str, meta: Mapping[str, Any] | None = None, target: str | None = None, ref: str | None = None, graph_doc: str | None = None, allow_secrets: bool | None = None, branch: str | None = None, idempotency_key: str | None = None) -> BranchmindThinkLinkAnswer:
@@ -2379,16 +2584,16 @@ class AsyncTools:
     async def moss_search(self, *, query: str, types: list[Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']] | None = None, workspace: str | None = None, run_id: str | None = None, after: str | None = None, before: str | None = None, search_mode: Literal['keyword', 'semantic', 'both'] | None = 'both', limit: int | None = 20, offset: int | None = 0) -> MossSearchAnswer:
         """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it."""
 
-    async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0) -> MossHistoryAnswer:
+    async def moss_history(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossHistoryAnswer:
         """List the versions of a capsule or artifact, newest first: when, how, what changed; `moss_revert` goes back."""
 
-    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
+    async def moss_revert(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int, expected_version: int | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossRevertAnswer:
         """Undo changes: make an old version of a capsule or artifact the present one; for deleted ones use restore."""
 
-    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
+    async def moss_rename(self, *, type: Literal['capsule', 'artifact'], id: str | None = None, workspace: str | None = None, name: str | None = None, new_name: str | None = None, new_workspace: str | None = None, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> MossRenameAnswer:
         """Give a capsule or artifact another name, or move it to another workspace; a taken name is refused."""
 
-    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> MossEraseAnswer:
+    async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:

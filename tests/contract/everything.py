@@ -36,6 +36,8 @@ def prepare(home: str, **settings: Any) -> None:
 
 def call_everything(call: Door) -> None:
     """Calls every tool until nothing that they declare is left unanswered; `prepare` made the home folder."""
+    call("capsule_store", workspace="similar", capsule_text=FULL)
+    call("capsule_store", workspace="simlar", capsule_text=FULL)
     _capsules(call)
     _capsule_files(call)
     _artifacts(call)
@@ -185,7 +187,6 @@ def _history(call: Door) -> None:
             call(f"{family}_store", name="twice", **content)
             call(f"{family}_delete", name="twice")
         call(f"{family}_restore", filters={"deleted_after": 0})
-        call(f"{family}_restore", id=call(f"{family}_fetch", name="twice")["id"])
         call(f"{family}_store", name="held", **content, tags=[KEY], allow_secrets=True)
         call("moss_revert", type=family, name="held", version=1)
         call(f"{family}_delete", name="held")

@@ -91,11 +91,11 @@ def test_a_missing_artifact_fails_the_whole_bundle(call: Door, format: str) -> N
     call.refuses("NOT_FOUND", "artifact_compose", items=items, format=format)
 
 
-def test_a_bundle_of_artifacts_has_1_to_50_parts(call: Door) -> None:
+def test_a_bundle_of_artifacts_has_1_to_100_parts(call: Door) -> None:
     put(call, "a", text="x")
-    for count in (0, 51):
+    for count in (0, 101):
         call.refuses("INVALID_REQUEST", "artifact_compose", items=[{"name": "a"}] * count)
-    assert call("artifact_compose", items=[{"name": "a"}] * 50)["bundle_text"].count("---") == 50
+    assert call("artifact_compose", items=[{"name": "a"}] * 100)["bundle_text"].count("---") == 100
 
 
 def test_an_ambiguous_or_empty_address_fails_the_whole_bundle_by_path(call: Door) -> None:

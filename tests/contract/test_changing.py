@@ -28,7 +28,11 @@ def test_an_update_changes_one_field_and_leaves_the_others(call: Door, field: st
     given: dict[str, Any] = {"title": "T", "tags": ["a"], "source": "s", "run_id": "r", "phase": "p", "role": "o"}
     stored = call("capsule_store", name="auth", capsule_text=FULL, **given)
     before = call("capsule_fetch", name="auth")
-    assert call("capsule_update", name="auth", **{field: value}) == {**stored, "version": 2}
+    assert call("capsule_update", name="auth", **{field: value}) == {
+        "id": stored["id"],
+        "fetch_key": stored["fetch_key"],
+        "version": 2,
+    }
     after = call("capsule_fetch", name="auth")
     assert after[field] == value
     measured = {"capsule_chars", "tokens_estimate"} if field == "capsule_text" else set()
@@ -39,7 +43,8 @@ def test_an_update_changes_one_field_and_leaves_the_others(call: Door, field: st
 
 def test_an_update_by_id_of_an_unnamed_capsule_answers_its_fetch_key(call: Door) -> None:
     stored = call("capsule_store", capsule_text=FULL)
-    assert call("capsule_update", id=stored["id"], title="T") == {**stored, "version": 2}
+    key = {"id": stored["id"], "fetch_key": {"moss_id": stored["id"]}}
+    assert call("capsule_update", id=stored["id"], title="T") == {**key, "workspace": "default", "version": 2}
 
 
 def test_an_update_of_the_text_measures_it_anew(call: Door) -> None:
@@ -114,7 +119,7 @@ def test_a_deleted_capsule_cannot_be_updated(call: Door) -> None:
 
 def test_a_delete_answers_the_id_and_happens_once(call: Door) -> None:
     stored = call("capsule_store", name="a", capsule_text=FULL)
-    assert call("capsule_delete", name="a") == {"deleted": True, "id": stored["id"]}
+    assert call("capsule_delete", name="a") == {"deleted": True, "id": stored["id"], "workspace": "default"}
     call.refuses("NOT_FOUND", "capsule_delete", name="a")
     call.refuses("NOT_FOUND", "capsule_delete", id=stored["id"])
 
@@ -157,7 +162,7 @@ def test_a_capsule_that_is_not_there_is_not_restored(call: Door) -> None:
 def test_restoring_an_active_capsule_leaves_it_as_it_was(call: Door) -> None:
     stored = call("capsule_store", name="a", capsule_text=FULL)
     before = call("capsule_fetch", name="a")
-    call("capsule_restore", id=stored["id"])
+    call.refuses("CONFLICT", "capsule_restore", id=stored["id"])
     assert call("capsule_fetch", name="a") == before
 
 
@@ -269,7 +274,7 @@ def test_an_append_is_not_checked_for_sections(call: Door) -> None:
 def test_an_append_to_an_unnamed_capsule_answers_no_fetch_key(call: Door) -> None:
     stored = call("capsule_store", capsule_text=FULL)
     answer = call("capsule_append", id=stored["id"], section="Objective", content="x")
-    assert set(answer) == {"id", "section_hit", "replaced", "version"}
+    assert set(answer) == {"id", "section_hit", "replaced", "version", "workspace"}
 
 
 def test_an_append_measures_the_text_anew_and_counts_as_a_change(call: Door) -> None:

@@ -159,7 +159,7 @@ def test_deleting_and_restoring_make_no_version_and_answer_as_before(call: Door,
     edit(call, type, 2)
     before = call("moss_history", type=type, name="a")
     row_id = before["id"]
-    assert call(f"{type}_delete", name="a") == {"deleted": True, "id": row_id}
+    assert call(f"{type}_delete", name="a") == {"deleted": True, "id": row_id, "workspace": "default"}
     assert call("moss_history", type=type, name="a") == before
     restored = call(f"{type}_restore", name="a")
     assert restored == {"restored": True, "id": row_id, "fetch_key": {f"moss_{type}": "a", "moss_workspace": "default"}}
@@ -544,7 +544,7 @@ def test_a_revert_makes_the_old_content_the_next_version(call: Door, type: str) 
     first = seen(call, type, version=1)
     row_id = call(f"{type}_fetch", name="a")["id"]
     assert call("moss_revert", type=type, name="a", version=1) == {
-        "id": row_id, "version": 4, "reverted_to": 1, "changed": True,
+        "id": row_id, "workspace": "default", "version": 4, "reverted_to": 1, "changed": True,
     }  # fmt: skip
     assert {**seen(call, type), "version": 1, "current_version": 3} == first
     assert numbers(call("moss_history", type=type, name="a")) == [4, 3, 2, 1]
@@ -563,7 +563,8 @@ def test_a_revert_to_equal_content_changes_nothing(call: Door, type: str) -> Non
     logged = rows(call.home, "select count(*) from events")
     for version in (1, 3):
         answer = call("moss_revert", type=type, name="a", version=version)
-        assert answer == {"id": row_id, "version": 3, "reverted_to": version, "changed": False}
+        place = {"id": row_id, "workspace": "default"}
+        assert answer == {**place, "version": 3, "reverted_to": version, "changed": False}
     assert call(f"{type}_fetch", name="a") == before
     assert rows(call.home, "select count(*) from events") == logged
 

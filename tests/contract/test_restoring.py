@@ -51,11 +51,11 @@ def test_a_deleted_row_comes_back_by_id_or_name_as_it_was(call: Door, type: str)
 
 
 @pytest.mark.parametrize("type", TYPES)
-def test_restoring_what_is_there_changes_nothing(call: Door, type: str) -> None:
+def test_restoring_what_is_there_is_refused(call: Door, type: str) -> None:
     made = make(call, type)
     before = call(f"{type}_fetch", id=made)
     for address in ({"id": made}, {"name": "a"}):
-        assert call(f"{type}_restore", **address)["restored"] is False
+        call.refuses("CONFLICT", f"{type}_restore", **address)
     assert call(f"{type}_fetch", id=made) == before
 
 
@@ -123,7 +123,8 @@ def test_filters_bring_back_all_that_match_all_of_them(
     gone(call, type, "four")
     make(call, type, "there", workspace="shop", run_id="r1", tags=["t"])
     answer = call(f"{type}_restore", filters=filters)
-    assert answer == {"restored_count": len(expected), "skipped": []}
+    place = {"workspace": filters["workspace"]} if "workspace" in filters else {}
+    assert answer == {"restored_count": len(expected), "skipped": [], **place}
     listed = call("artifact_list" if type == "artifact" else "capsule_inventory")["items"]
     assert {item["name"] for item in listed} == {*expected, "there"}
 
@@ -185,7 +186,7 @@ def test_an_artifact_that_expired_is_not_brought_back(door: StoreDoor, clock: Cl
     assert door(error.recovery["tool"], **error.recovery["arguments"])["id"] == expired
     assert door("artifact_restore", name="a")["id"] == kept, "the most recently deleted one that still lives"
     door("artifact_delete", name="a")
-    assert door("artifact_restore", filters={"workspace": "default"}) == {"restored_count": 1, "skipped": []}
+    assert door("artifact_restore", filters={"workspace": "default"})["restored_count"] == 1
     assert alive(door, "artifact") == {kept}
 
 

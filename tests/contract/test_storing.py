@@ -24,7 +24,7 @@ ALIKE = [
 
 def test_storing_answers_the_id_and_the_fetch_key(call: Door) -> None:
     answer = call("capsule_store", name="auth", workspace="shop", capsule_text=FULL)
-    assert set(answer) == {"id", "fetch_key", "version"}
+    assert set(answer) == {"id", "fetch_key", "version", "created_workspace"}
     assert answer["version"] == 1
     assert answer["fetch_key"] == {"moss_capsule": "auth", "moss_workspace": "shop"}
 
@@ -107,7 +107,8 @@ def test_replace_overwrites_and_keeps_id_created_at_and_raw_names(call: Door) ->
     before = call("capsule_fetch", id=stored["id"])
     replaced = call("capsule_store", workspace="shop", name="AUTH", capsule_text=FULL + "more", mode="replace")
     after = call("capsule_fetch", id=stored["id"])
-    assert replaced == {**stored, "version": 2}
+    kept = {key: stored[key] for key in ("id", "fetch_key")}
+    assert replaced == {**kept, "version": 2, "previous_version": 1}
     assert after["capsule_text"] == FULL + "more"
     for key in ("id", "created_at", "workspace", "name"):
         assert after[key] == before[key]

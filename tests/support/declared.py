@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from moss_memory.registry import catalog
+from moss_memory.registry.responses import WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,16 @@ def check_answer(tool: str, answer: dict[str, Any]) -> None:
     assert operation is not None, tool
     names = V1_NAMES if operation.alias_of else {}
     found = list(deviations(answer, operation.answers, names))
+    if answer.get("truncated"):
+        found = [one for one in found if not _lacks(one)]
     assert not found, f"{tool} answers what it does not declare: {'; '.join(found[:5])}"
+
+
+def _lacks(deviation: str) -> bool:
+    """Whether a row only lacks fields, as rows in a small budget do."""
+    return "." in deviation.split(" ")[0] and (
+        deviation.endswith(" is missing") or " is none of its types" in deviation
+    )
 
 
 def deviations(answer: dict[str, Any], shape: Shape, names: dict[str, str], at: str = "") -> Iterator[str]:
@@ -72,12 +82,17 @@ def told(answer: dict[str, Any], shape: Shape, name: str) -> Iterator[str]:
 
     What belongs to no named shape is told of the tool, `name`; what several tools share is told once for all.
     """
-    owner = shape.name or name
     for key, field in shape.fields.items():
+        owner = _owner(shape, name, key)
         if key in answer:
             yield from _told(answer[key], field, f"{owner}.{key}")
         elif field.optional:
             yield f"{owner}.{key} left out"
+
+
+def _owner(shape: Shape, name: str, key: str) -> str:
+    """The name under which a field is told; what all writing tools share is told once for all."""
+    return "Written" if shape.fields[key] is WRITTEN.get(key) else shape.name or name
 
 
 def _told(value: Any, field: Field, at: str) -> Iterator[str]:
@@ -105,9 +120,10 @@ def tellable(shape: Shape, name: str, known: set[str] | None = None) -> Iterator
         return
     known.add(owner)
     for key, field in shape.fields.items():
+        at = f"{_owner(shape, name, key)}.{key}"
         if field.optional:
-            yield f"{owner}.{key} left out"
-        yield from _tellable(field, f"{owner}.{key}", known)
+            yield f"{at} left out"
+        yield from _tellable(field, at, known)
 
 
 def _tellable(field: Field, at: str, known: set[str]) -> Iterator[str]:

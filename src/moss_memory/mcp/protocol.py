@@ -92,6 +92,13 @@ class ToolCall:
         self.idempotency_key: Any = None  # as it was sent
         self.cancelled = False
 
+    @property
+    def as_sent(self) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+        """Return the function that adapts an answer to a client with a partial list; None if nothing is adapted."""
+        if not self.tools.is_partial:
+            return None
+        return lambda result: filter_next_calls(result, self.operation.answers, self.tools.rewrite_for_client)
+
 
 class StoreRequest:
     """A request that is not a tool call but reads the store; `handlers.py` runs it."""
@@ -312,8 +319,8 @@ def tool_answer(call: ToolCall | Request, result: dict[str, Any], *, is_error: b
     A program decodes exactly the stored text. A model reads the text without decoding it and sees invisible characters
     as escapes.
     """
-    if isinstance(call, ToolCall) and call.tools.is_partial:
-        result = filter_next_calls(result, call.operation.answers, call.tools.rewrite_for_client)
+    if isinstance(call, ToolCall) and call.as_sent is not None:
+        result = call.as_sent(result)
     try:
         text = messages.visible(result.json if isinstance(result, PreserializedDict) else encode(result))
     except TypeError:

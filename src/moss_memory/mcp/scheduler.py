@@ -91,6 +91,7 @@ class CallScheduler:
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
             is_listed=call.tools.is_listed,
+            as_sent=call.as_sent,
         )
         return tool_answer(call, result)
 
@@ -269,6 +270,7 @@ def run_call(
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
             is_listed=call.tools.is_listed,
+            as_sent=call.as_sent,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

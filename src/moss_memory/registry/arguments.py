@@ -66,7 +66,12 @@ else:
     AsOf = {"type": ["integer", "string"], "description": "as it was then: seconds, or ISO 8601"}
     Ref = {
         "type": "object",
-        "properties": {"id": {"type": "string"}, "workspace": {"type": "string"}, "name": {"type": "string"}},
+        "properties": {
+            "id": {"type": "string"},
+            "workspace": {"type": "string"},
+            "name": {"type": "string"},
+            "fetch_key": {"type": "object", "unlisted": True},
+        },
         "additionalProperties": False,
     }
     StoreMode = {"type": "string", "enum": ["error", "replace"], "description": "when the name is taken"}

@@ -20,7 +20,12 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """Maximum lengths of texts, tried in this order before any row is dropped."""
-_LAST_STEPS = (120, 80, 60, 40, 24, 16, 8, 4, 2, 1, 0)
+_TIMES = frozenset({"created_at", "last_ts_ms", "ts", "ts_ms", "updated_at"})
+_TIMES_GO = 500
+"""The maximum length of texts from which on rows have no times."""
+_LEAST_TEXT = 24
+"""The minimum of a shortened text without its ellipsis; a shorter one is left out."""
+_LAST_STEPS = (120, 80, 60, 40, _LEAST_TEXT + 1, 2, 0)
 """Maximum lengths of texts in the whole result: tried first with all names kept, then with names shortened too."""
 _NAMES = frozenset({
     "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind",
@@ -34,6 +39,8 @@ _FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
 """Objects with keys of the caller: kept whole or emptied."""
 _NEXT = "next"
 """The proposed next call: kept until nothing else can be shortened, then null."""
+_OMITTED = "omitted"
+"""The numbers of items that lists lost, by the names of the lists."""
 _ENDING = "…"
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
@@ -61,15 +68,19 @@ def _to_json(value: Any) -> str:
 class Budget:
     """The maximum size of a result, measured on its compact JSON; None is no limit."""
 
-    __slots__ = ("_bytes", "_chars", "_lines")
+    __slots__ = ("_bytes", "_chars", "_lines", "as_sent")
 
     def __init__(self, max_chars: int | None, max_bytes: int | None, max_lines: int | None) -> None:
         self._chars = max_chars
         self._bytes = max_bytes
         self._lines = max_lines
+        self.as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        """Returns a result as the caller's interface sends it, if that is longer."""
 
     def fits(self, result: dict[str, Any]) -> bool:
         """Return True if the result exceeds none of the limits."""
+        if self.as_sent is not None:
+            result = self.as_sent(result)
         if self._lines is not None and _count_lines(result) > self._lines:
             return False
         if self._chars is None and self._bytes is None:
@@ -86,18 +97,24 @@ class Budget:
         advances. A result that was shortened has `truncated`.
         """
         whole = list(rows)
-        result = build(whole)
-        if self.fits(result):
-            return result
+        full = build(whole)
+        if self.fits(full):
+            return full
+
+        def shortened_build(some: list[Any]) -> dict[str, Any]:
+            return _mark_truncated(build(some), full)
+
         for chars in _TEXT_STEPS:
+            if chars == _TIMES_GO:
+                whole = [_remove_times(row) for row in whole]
             shortened = [_shorten(row, chars, names=False) for row in whole]
-            result = _mark_truncated(build(shortened))
+            result = shortened_build(shortened)
             if self.fits(result):
                 return result
-        kept = _count_fitting(self, shortened, build)
-        if kept >= min(least, len(shortened)) and self.fits(_mark_truncated(build(shortened[:kept]))):
-            return _mark_truncated(build(shortened[:kept]))
-        return _last_resort(self, whole[: max(kept, least)], build)
+        kept = _count_fitting(self, shortened, shortened_build)
+        if kept >= min(least, len(shortened)) and self.fits(shortened_build(shortened[:kept])):
+            return shortened_build(shortened[:kept])
+        return _last_resort(self, build(whole[: max(kept, least)]), full)
 
 
 def budget_of(values: dict[str, Any]) -> Budget:
@@ -114,7 +131,7 @@ def truncate_page(
     """Return the first items that fit into `most` characters of compact JSON, at least one, and their pagination."""
     kept = items if len(_to_json(items)) <= most else items[: _most_within(items, most)]
     if len(kept) == len(items):
-        return items, pagination
+        return items, {**pagination, "count": len(kept)}
     return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
 
 
@@ -131,22 +148,28 @@ def _count_fitting(budget: Budget, rows: list[Any], build: Build) -> int:
     low, high = 0, len(rows)
     while low < high:
         middle = (low + high + 1) // 2
-        if budget.fits(_mark_truncated(build(rows[:middle]))):
+        if budget.fits(build(rows[:middle])):
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _last_resort(budget: Budget, rows: list[Any], build: Build) -> dict[str, Any]:
+def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -> dict[str, Any]:
     """Return the result with the texts outside of rows shortened too, as little as the budget requires."""
-    result = _mark_truncated(build(rows))
     for whole in (result, _remove_next(result)):
         for names, chars in [(names, chars) for names in (False, True) for chars in _LAST_STEPS]:
-            shortened: dict[str, Any] = _shorten(whole, chars, names=names, rows=True)
+            shortened = _mark_truncated(_shorten(whole, chars, names=names, rows=True), full)
             if budget.fits(shortened):
                 return shortened
     return shortened
+
+
+def _remove_times(value: Any) -> Any:
+    """Return a row without the times in it, which tell less than its texts."""
+    if isinstance(value, dict):
+        return {key: _remove_times(part) for key, part in value.items() if key not in _TIMES}
+    return [_remove_times(part) for part in value] if isinstance(value, list) else value
 
 
 def _remove_next(value: Any) -> Any:
@@ -155,9 +178,24 @@ def _remove_next(value: Any) -> Any:
     return value
 
 
-def _mark_truncated(result: dict[str, Any]) -> dict[str, Any]:
+def _mark_truncated(result: dict[str, Any], full: dict[str, Any]) -> dict[str, Any]:
+    """Mark a shortened result, and count what its lists lack of the full one."""
     result["truncated"] = True
-    return result
+    omitted: dict[str, int] = {}
+    _count_omitted(full, result, omitted)
+    return {**result, _OMITTED: omitted} if omitted else result
+
+
+def _count_omitted(full: dict[str, Any], result: dict[str, Any], omitted: dict[str, int]) -> None:
+    """Add to `omitted` how many items each list outside of other lists lost, by its name."""
+    for name, whole in full.items():
+        kept = result.get(name)
+        if isinstance(whole, list):
+            lost = len(whole) - (len(kept) if isinstance(kept, list) else 0)
+            if lost > 0:
+                omitted[name] = omitted.get(name, 0) + lost
+        elif isinstance(whole, dict) and isinstance(kept, dict) and name not in _FREE and name != _NEXT:
+            _count_omitted(whole, kept, omitted)
 
 
 def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
@@ -171,10 +209,18 @@ def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
         }
     if isinstance(value, list):
         most = len(value) if rows and value and isinstance(value[0], dict) else chars // 30
-        return [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
+        parts = [_shorten(part, chars, names=names, rows=rows) for part in value[:most]]
+        return [_without_emptied(part, whole) for part, whole in zip(parts, value, strict=False) if part != "" != whole]
     if isinstance(value, str):
         return _truncate_text(value, chars)
     return value
+
+
+def _without_emptied(part: Any, whole: Any) -> Any:
+    """Return a shortened row without the texts of which nothing is left."""
+    if not isinstance(part, dict):
+        return part
+    return {key: text for key, text in part.items() if text != "" or whole[key] == ""}
 
 
 def _is_kept(key: str, text: str, chars: int, names: bool) -> bool:
@@ -195,9 +241,9 @@ def _truncate_text(text: str, chars: int) -> str:
     """Return the beginning of a text: at most `chars` characters, and one line for each 60 of them."""
     lines = text.split("\n", chars // 60 + 1)
     short = text if len(lines) <= chars // 60 + 1 else "\n".join(lines[: chars // 60 + 1]) + _ENDING
-    if len(short) <= chars:
-        return short
-    return short[: chars - 1] + _ENDING if chars > 8 else short[:chars]  # the ellipsis takes three bytes
+    if len(short) > chars:
+        short = short[: max(chars - 1, 0)] + _ENDING
+    return short if short == text or len(short) > _LEAST_TEXT else ""
 
 
 def _count_lines(value: Any) -> int:

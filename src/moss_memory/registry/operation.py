@@ -6,7 +6,8 @@ from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
-from .responses import TRUNCATED, Shape
+from .fetch_keys import expand_fetch_key
+from .responses import OMITTED, TRUNCATED, WRITTEN, Shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +30,18 @@ if TYPE_CHECKING:
 _ALLOW_SECRETS: dict[str, Schema] = {
     "allow_secrets": {"type": "boolean", "description": "store it even if it looks like a credential"}
 }
+_FETCH_KEY: dict[str, Schema] = {
+    "fetch_key": {"type": "object", "description": "as an answer has it; no other address"}
+}
+_SHOWS_FETCH_KEY = frozenset({"capsule_fetch", "capsule_append", "artifact_fetch"})
+"""The tools whose schema shows `fetch_key`; all others that address by name accept it too."""
 _PLAIN: dict[str, dict[str, str]] = {
     "str": {"type": "string"},
     "int": {"type": "integer"},
     "bool": {"type": "boolean"},
 }
+
+_WRITTEN_SHAPES: dict[str, Shape] = {}
 
 
 class Operation:
@@ -104,9 +112,14 @@ class Operation:
         self.parameters: dict[str, Schema] = _parameters(body)
         answers: Shape | dict[str, Field] = traits["answers"]
         self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
+        if self.mutates and not self.proxy:
+            self.answers = _with_written(self.answers)
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
+        if {"id", "workspace", "name"} <= self.parameters.keys():
+            self.parameters |= _FETCH_KEY
+            self.defaults |= dict.fromkeys(_FETCH_KEY)
         if self.scan_secrets:
             self.parameters |= _ALLOW_SECRETS
             self.defaults |= dict.fromkeys(_ALLOW_SECRETS)
@@ -118,7 +131,7 @@ class Operation:
         self.parameters |= ARGUMENTS
         self.defaults |= dict.fromkeys(ARGUMENTS)
         self.budget_of = budget_of
-        self.answers = self.answers.with_fields({"truncated": TRUNCATED})
+        self.answers = self.answers.with_fields({"truncated": TRUNCATED, "omitted": OMITTED})
 
     def renamed(self, name: str) -> Operation:
         """Return the same tool under an alias."""
@@ -131,15 +144,18 @@ class Operation:
 
     def schema(self) -> Schema:
         """Return the JSON Schema of the arguments, without additional properties and unlisted arguments."""
-        listed = {name: schema for name, schema in self.parameters.items() if not schema.get("unlisted")}
-        properties = {name: self._with_default(name, schema) for name, schema in listed.items()}
+        properties = {
+            name: self._with_default(name, schema)
+            for name, schema in self.parameters.items()
+            if not schema.get("unlisted") and (name not in _FETCH_KEY or self.name in _SHOWS_FETCH_KEY)
+        }
         schema: Schema = {"type": "object", "properties": properties, "additionalProperties": False}
         if self.required:
             schema["required"] = list(self.required)
         return schema
 
     def _with_default(self, name: str, schema: Schema) -> Schema:
-        if name in _ALLOW_SECRETS:
+        if name in _ALLOW_SECRETS or name in _FETCH_KEY:
             return {"type": schema["type"]}  # forty descriptions would cost tokens in the list of tools
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
@@ -180,6 +196,7 @@ class Operation:
         if not isinstance(arguments, dict):
             raise invalid_request(f"the arguments of `{self.name}` must be a JSON object")
         decoded = self._decode_arguments(arguments)
+        self._expand_fetch_keys(decoded)
         if workspace:
             self._fill_workspace(decoded, workspace)
         for name in self.required:
@@ -220,6 +237,20 @@ class Operation:
                 decoded[name] = check_value(value, schema, given)
         return decoded
 
+    def _expand_fetch_keys(self, decoded: dict[str, Any]) -> None:
+        """Replace each `fetch_key` by the address that it holds."""
+        family = self.name.partition("_")[0] if self.toolset_is_named else decoded.get("type", "")
+        if "fetch_key" in decoded:
+            expand_fetch_key(decoded, family, "")
+        for index, ref in enumerate(decoded.get("items", ())):
+            if isinstance(ref, dict) and "fetch_key" in ref:
+                expand_fetch_key(ref, family, f"items[{index}].")
+
+    @property
+    def toolset_is_named(self) -> bool:
+        """True if the tool's name says if it takes capsules or artifacts."""
+        return self.name.startswith(("capsule_", "artifact_"))
+
     @property
     def in_one_workspace(self) -> bool:
         """True if every call is in one workspace; other tools search all workspaces without it, or take an id."""
@@ -231,6 +262,18 @@ class Operation:
             return None
         workspace: str | None = values.get("workspace")
         return DEFAULT_WORKSPACE if workspace is None and (self.in_one_workspace or "name" in values) else workspace
+
+    def lacks_workspace(self, arguments: Any) -> bool:
+        """Return True if a call must name a workspace and does not."""
+        return "workspace" in self.required and isinstance(arguments, dict) and arguments.get("workspace") is None
+
+    def add_workspace(self, result: dict[str, Any], values: dict[str, Any]) -> None:
+        """Add the workspace to the answer of a writing tool that does not name it otherwise."""
+        if self.mutates and "workspace" not in result and "fetch_key" not in result:
+            default = DEFAULT_WORKSPACE if self.in_one_workspace else None
+            workspace = values.get("workspace", default)
+            if workspace is not None:
+                result["workspace"] = workspace
 
     def _fill_workspace(self, decoded: dict[str, Any], workspace: str) -> None:
         """Set the default workspace if the call needs one or has a name; never beside an id."""
@@ -328,6 +371,17 @@ def _parameters(body: Body) -> dict[str, Schema]:
     names = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     taken = [name for name in names if name != "budget"]
     return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
+
+
+def _with_written(shape: Shape) -> Shape:
+    """Return the answer of a writing tool with the fields that all of them have; one for each shared shape."""
+    found = _WRITTEN_SHAPES.get(shape.name) if shape.name else None
+    if found is None:
+        name = f"{shape.name}Answer" if shape.name else ""
+        found = shape.with_fields({**WRITTEN, **shape.fields}, name)
+        if name:
+            _WRITTEN_SHAPES[shape.name] = found
+    return found
 
 
 def _public_name(parameter: str) -> str:

@@ -289,14 +289,27 @@ PAGE = Shape(
 """The pagination of an offset list."""
 
 ENDED_EARLY = {
-    "count": integer("rows of this page, where it ended early", optional=True),
-    "next_offset": integer("where to go on then", optional=True),
+    "count": integer("rows of this page"),
+    "next_offset": integer("where to go on after a page that ended early", optional=True),
 }
 PAGE_THAT_ENDS = PAGE.with_fields(ENDED_EARLY, "PageThatEnds")
 """The pagination of a list whose pages may end before their limit because of their size."""
 
 PAGINATION = object_of(PAGE, "where this page lies", shown="page")
 BOUNDED_PAGINATION = object_of(PAGE_THAT_ENDS, "where this page lies", shown="page")
+WRITTEN: dict[str, Field] = {
+    "workspace": text("the workspace that it is in", optional=True),
+    "created_workspace": flag("true: the workspace did not exist before", optional=True, shown="if_true"),
+    "similar_workspace": text("of a new workspace: an existing one with a similar name", optional=True),
+}
+"""The fields that every answer of a writing tool may have."""
+
+OMITTED = Field(
+    "map",
+    "how many items each list lost to the budget, by its name",
+    of=integer("items that were left out"),
+    optional=True,
+)
 TRUNCATED = flag("something was shortened or left out to keep to the budget", shown="if_true")
 SEARCH_REMARKS = {
     "degraded": flag("only words were looked for: there is no model that can be used", optional=True, shown="remark"),

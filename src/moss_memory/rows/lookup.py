@@ -114,7 +114,7 @@ class AddressedRows:
 
     def _add_suggestions(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
         """Add to the error the same name in other workspaces, similar names, and the call that fetches the first."""
-        from .suggestions import nearest_names, same_name  # only a refusal needs it
+        from .suggestions import nearest_names, renamed_to, same_name  # only a refusal needs it
 
         same = same_name(tx, self.table, address, also=also)
         near = nearest_names(tx, self.table, address, also=also)
@@ -124,6 +124,16 @@ class AddressedRows:
             for one in near
         ]
         refusal.details = {"elsewhere": same, "nearest": shown}
+        moved = renamed_to(tx, self, address, also=also)
+        if moved is not None:
+            refusal.details["renamed_to"] = moved
+            refusal.message += f"; it was renamed to {moved['workspace']}/{moved['name']}"
+            refusal.recovery = next_call(f"{self.noun}_fetch", moved, "loads it under its present name")
+            return
+        if len(same) > 1:
+            refusal.message += f"; it is in {', '.join([one['workspace'] for one in same])}"
+            refusal.recovery = self._list_named(address.name or "")
+            return
         if same:
             said, reason = f"there is {same[0]['workspace']}/{same[0]['name']}", "loads the one of that name"
         elif near:
@@ -134,6 +144,13 @@ class AddressedRows:
         # Without a condition the suggestion may have expired.
         expired = {"include_expired": True} if "expires_at" in self.columns and not also else {}
         refusal.recovery = next_call(f"{self.noun}_fetch", {**(same or near)[0], **expired}, reason)
+
+    def _list_named(self, name: str) -> dict[str, Any]:
+        """Return the call that lists the rows of this name in all workspaces."""
+        reason = f"lists each {self.noun} of that name with its workspace"
+        if self.noun == "capsule":
+            return next_call("capsule_inventory", {"name_prefix": name}, reason)
+        return next_call("moss_search", {"query": f'"{name}"', "types": [self.noun]}, reason)
 
     def _fetch_call(self, address: Address, row: dict[str, Any], *, deleted: bool, expired: bool) -> dict[str, Any]:
         """Return the call that fetches a deleted or expired row, by id if deleted, since its name may be reused."""
@@ -189,6 +206,11 @@ class AddressedRows:
         if row["name_raw"] is None:
             return {"moss_id": row["id"]}
         return {f"moss_{self.noun}": row["name_raw"], "moss_workspace": row["workspace_raw"]}
+
+    def reference(self, row: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields that say where a written row is: its `fetch_key`, and its workspace if that lacks it."""
+        key = self.fetch_key(row)
+        return {"fetch_key": key} if "moss_workspace" in key else {"fetch_key": key, "workspace": row["workspace_raw"]}
 
     def name_taken(self, workspace: str, name: str, what_to_do: str) -> MossError:
         """Return the error for a name that another row has."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .names import normalize_name, normalize_workspace
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -10,7 +12,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
     from .list_filters import ListFilters
-    from .lookup import Address
+    from .lookup import Address, AddressedRows
 
 MOST_ELSEWHERE = 5
 MOST_NEAREST = 3
@@ -40,6 +42,22 @@ def same_name(tx: ReadTransaction, table: str, address: Address, *, also: str = 
         f"and workspaces.workspace_norm <> :workspace_norm {_NEWEST.format(table=table)} limit :most"
     )
     return _query(tx, statement, address, also, workspaces_read=WORKSPACES_READ, most=MOST_ELSEWHERE)
+
+
+def renamed_to(tx: ReadTransaction, rows: AddressedRows, address: Address, *, also: str = "") -> dict[str, str] | None:
+    """Return the present address of the row that had this one last, according to the newest versions, or None."""
+    table = rows.table
+    statement = (
+        f"select old.workspace_raw, old.name_raw, {table}.workspace_raw, {table}.name_raw from (select subject, "
+        "row_id, workspace_raw, name_raw from versions where family = :family and name_raw is not null "
+        f"order by row_id desc limit :most) as old join {table} on {table}.row_id = old.subject "
+        f"where {table}.deleted_at is null and {table}.name_raw is not null{_and(also)} "
+        f"and (old.name_raw <> {table}.name_raw or old.workspace_raw <> {table}.workspace_raw) order by old.row_id desc"
+    )
+    for workspace, name, *present in tx.rows(statement, _parameters(tx, also, family=rows.noun, most=NAMES_READ)):
+        if (normalize_workspace(workspace), normalize_name(name)) == (address.workspace_norm, address.name_norm):
+            return {"workspace": present[0], "name": present[1]}
+    return None
 
 
 def newest_elsewhere(tx: ReadTransaction, filters: ListFilters, workspace_norm: str) -> list[dict[str, Any]]:
@@ -73,7 +91,7 @@ def nearest_names(tx: ReadTransaction, table: str, address: Address, *, also: st
     for age, (workspace, name, name_norm, workspace_norm) in enumerate(
         tx.rows(statement, _parameters(tx, also, most=NAMES_READ))
     ):
-        bound = _max_distance(len(address.name_norm), len(name_norm))
+        bound = max_distance(len(address.name_norm), len(name_norm))
         if abs(len(name_norm) - len(address.name_norm)) <= bound and 0 < (apart := distance(name_norm)) <= bound:
             ranked.append((apart, workspace_norm != address.workspace_norm, age, workspace, name))
     return [{"workspace": workspace, "name": name} for *_, workspace, name in sorted(ranked)[:MOST_NEAREST]]
@@ -92,7 +110,7 @@ def _and(also: str) -> str:
     return f" and {also}" if also else ""
 
 
-def _max_distance(one: int, other: int) -> int:
+def max_distance(one: int, other: int) -> int:
     """Return the maximum edit distance of similar names: a third of the longer, less than the shorter."""
     return min((max(one, other) + 2) // 3, min(one, other) - 1)
 

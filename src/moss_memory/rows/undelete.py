@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, next_call
 from moss_memory.registry.responses import FINDINGS, Column, Shape, flag, integer, list_of, text
 
 from .list_filters import filters_from
@@ -44,7 +44,7 @@ def restore_filters(*fields: str) -> dict[str, Any]:
 def answers_of_restore(key: Field) -> dict[str, Field]:
     """Return the fields of a restore's answer, of one row or of many."""
     return {
-        "restored": flag("of one: false when it was not deleted", optional=True),
+        "restored": flag("of one: true", optional=True),
         "id": text("ULID", optional=True),
         "fetch_key": key.or_absent(),
         "restored_count": integer("of many: how many were brought back", optional=True),
@@ -75,15 +75,23 @@ def restore(
 
 def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dict[str, Any]:
     row = _find_deleted(tx, versioned, address)
-    restored = row is not None
     if row is None:
-        row = versioned.rows.find(tx, address, also=versioned.alive)
-    else:
-        refuse_taken_name(tx, versioned, row, "rename or delete that one first")
-        _undelete(tx, versioned, row["id"])
+        raise _not_deleted(versioned, versioned.rows.find(tx, address, also=versioned.alive))
+    refuse_taken_name(tx, versioned, row, "rename or delete that one first")
+    _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    answer = {"restored": restored, "id": row["id"], "fetch_key": versioned.rows.fetch_key(row)}
+    answer = {"restored": True, "id": row["id"], **versioned.rows.reference(row)}
     return answer | _findings(tx, versioned, [row])
+
+
+def _not_deleted(versioned: Versioned, row: dict[str, Any]) -> MossError:
+    """Return the error for a row that is not deleted; an earlier version of it may be the one that is missed."""
+    family = versioned.family
+    return MossError(
+        "CONFLICT",
+        f"this {family} is not deleted; `moss_history` lists its versions, `moss_revert` goes back to one",
+        recovery=next_call("moss_history", {"type": family, "id": row["id"]}, "lists its earlier versions"),
+    )
 
 
 def _find_deleted(tx: ReadTransaction, versioned: Versioned, address: Address) -> dict[str, Any] | None:
@@ -129,7 +137,8 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
     for row in reversed(chosen):
         _undelete(tx, versioned, row["id"])
     tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    return {"restored_count": len(chosen), "skipped": skipped, **_findings(tx, versioned, chosen)}
+    place = {"workspace": given["workspace"]} if given.get("workspace") else {}
+    return {"restored_count": len(chosen), "skipped": skipped, **place, **_findings(tx, versioned, chosen)}
 
 
 def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:

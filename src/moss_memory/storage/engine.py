@@ -231,7 +231,8 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "cancelled", "clock_ms", "config", "is_listed", "key", "new_id", "operation", "progress", "workspace",
+        "advice", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation", "progress",
+        "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -252,6 +253,8 @@ class CallContext:
         """The only workspace that the call writes to, as given by the caller; None if it may write to any."""
         self.key: str | None = None
         """The idempotency key."""
+        self.created: dict[str, Any] = {}
+        """The fields with which the answer reports that the call created a workspace."""
         self.config = config
         self.clock_ms = clock_ms
         self.new_id = new_id

@@ -35,7 +35,7 @@ def check_fits(answer: dict[str, Any], budget: dict[str, int]) -> None:
 
 def skeleton(value: Any, *, inside: bool = False) -> Any:
     """The keys of an answer and of the objects in it that have keys of their own."""
-    left_out = {"next_cursor", *(AGAIN if inside and "entries" in value else ())}
+    left_out = {"next_cursor", "omitted", *(AGAIN if inside and "entries" in value else ())}
     return {
         name: skeleton(part, inside=True) if name in FIXED and isinstance(part, dict) else None
         for name, part in value.items()

@@ -66,7 +66,7 @@ def connect(
 
 def _suggest_init(home: str | None) -> None:
     """Say that the current repository has no workspace of its own."""
-    from .git_work_tree import work_tree
+    from moss_memory.storage.files.git_work_tree import work_tree
 
     if work_tree() and not load_config(home).workspace:
         say("moss: this repository has no workspace of its own yet; `moss init` gives it one")

@@ -8,8 +8,7 @@ import os
 from moss_memory.cli.render.output import warn
 from moss_memory.config import parse_config_file, resolve_home, setting_problem
 from moss_memory.errors import invalid_request
-
-from .git_work_tree import repository_name, work_tree
+from moss_memory.storage.files.git_work_tree import repository_name, work_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -79,7 +79,7 @@ def _fence(lines: list[str]) -> str:
 
 def _repository_workspace(store: Store) -> str:
     """Return the workspace with the name of the current repository, empty if there is none."""
-    from .git_work_tree import repository_name
+    from moss_memory.storage.files.git_work_tree import repository_name
 
     try:
         name = normalize_workspace(repository_name())

@@ -44,6 +44,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize
 from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
 from moss_memory.rows.versions import PAST, is_now, other_version, time_asked
+from moss_memory.rows.workspace_names import note_new_workspace
 
 from .artifact_responses import ARTIFACT, ITEM, KEY
 from .artifact_rows import (
@@ -93,6 +94,10 @@ else:
             "workspace": {"type": "string"},
             "name": {"type": "string"},
             "kind": {"type": "string"},
+            "run_id": {"type": "string"},
+            "phase": {"type": "string"},
+            "role": {"type": "string"},
+            "ttl_seconds": TtlSeconds,
             "mode": StoreMode,
         },
         "required": ["name", "kind"],
@@ -104,7 +109,7 @@ else:
 DATA_MAX_CHARS = 50_000
 TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
-ITEMS_MAX = 50
+ITEMS_MAX = 100
 
 STORED = Shape(
     "StoredArtifact",
@@ -305,7 +310,7 @@ def artifact_compose(
     format: ArtifactFormat = "markdown",
     store_as: ArtifactStoreAs | None = None,
 ) -> dict[str, Any]:
-    """Bundle the texts of 1 to 50 artifacts for an LLM, each under a header; all or nothing.
+    """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing.
 
     Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
     """
@@ -348,7 +353,7 @@ def artifact_delete(
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
-    return {"deleted": True, "id": row["id"]}
+    return {"deleted": True, "id": row["id"], "workspace": row["workspace_raw"]}
 
 
 @operation(
@@ -398,7 +403,7 @@ def artifact_touch(
     tx.run(sql["touch"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change(), **lives})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     sweep_expired(tx)
-    return {"id": row["id"], **lives, "version": row["version"]}
+    return {"id": row["id"], "workspace": row["workspace_raw"], **lives, "version": row["version"]}
 
 
 def normalize_kind(raw: str) -> str:
@@ -462,6 +467,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
+    note_new_workspace(tx, row["workspace_raw"])
     row["id"] = tx.new_id()
     tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
     return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     AppendedText = str
     SectionName = str
     SectionNames = list[str]
+    AppendMode = Literal["append", "replace"]
 else:
+    AppendMode = {"type": "string", "enum": ["append", "replace"], "description": "add to the section, or replace it"}
     Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
     AppendedText = {"type": "string", "description": "text", "own_limit": True}
     SectionName = {"type": "string", "description": "a header as it is written"}
@@ -81,7 +83,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),
-        "replaced": flag("whether a placeholder was replaced"),
+        "replaced": flag("whether the section's content, or a placeholder, was replaced"),
         "version": VERSION,
         "fetch_key": KEY.or_absent(),
     },
@@ -100,9 +102,10 @@ def capsule_append(
     name: Name | None = None,
     section: SectionName,
     content: AppendedText,
+    mode: AppendMode = "append",
     expected_version: ExpectedVersion | None = None,
 ) -> dict[str, Any]:
-    """Add to one section of a capsule and leave the rest as it is.
+    """Add to one section of a capsule, or replace its content, and leave the rest as it is.
 
     The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
     """
@@ -112,14 +115,13 @@ def capsule_append(
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     target = _find_section(row["capsule_text"], section)
-    text, replaced = markdown.append_to(row["capsule_text"], target, content)
+    text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
     check_size(tx, text)
     row |= measured(text)
     versioned.change(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
-    if row["name_raw"] is not None:
-        answer["fetch_key"] = fetch_key(row)
-    return answer
+    named = row["name_raw"] is not None
+    return answer | ({"fetch_key": fetch_key(row)} if named else {"workspace": row["workspace_raw"]})
 
 
 @operation(
@@ -181,7 +183,8 @@ def capsule_compose(
 def _store_bundle(tx: Transaction, arguments: dict[str, Any]) -> dict[str, Any]:
     """Store the bundle as a capsule; if it lacks sections, propose to store its text with them added."""
     try:
-        return capsule_store.call_in(tx, **arguments)
+        stored = capsule_store.call_in(tx, **arguments)
+        return {key: stored[key] for key in STORED.fields}
     except MossError as error:
         error.recovery = thin_recovery("capsule_store", arguments, error) or error.recovery
         raise

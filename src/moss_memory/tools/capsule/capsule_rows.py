@@ -52,6 +52,7 @@ versioned = Versioned(
 
 
 fetch_key = capsules.fetch_key
+reference = capsules.reference
 
 
 def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:

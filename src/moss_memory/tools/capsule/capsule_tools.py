@@ -22,15 +22,16 @@ from moss_memory.registry.arguments import (
     Workspace,
 )
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, list_of, object_of, text
+from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
 from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time_asked
+from moss_memory.rows.workspace_names import note_new_workspace
 
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
-from .capsule_rows import capsules, fetch_key, measured, shown, sql, versioned
+from .capsule_rows import capsules, measured, reference, shown, sql, versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,9 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     scan_secrets=True,
     sizes=check_text_size,
     recover=thin_recovery,
-    answers=STORED,
+    answers=STORED.with_fields(
+        {"previous_version": integer('with `mode: "replace"`: the version that it took the place of', optional=True)}
+    ),
     example="moss store --name auth --tags auth,jwt < capsule.md",
     words=(
         "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before "
@@ -154,6 +157,7 @@ def capsule_store(
         return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
     owner = None if name is None else tx.value(sql["name_taken"], row)
     if owner is None:
+        note_new_workspace(tx, workspace)
         row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
         tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":
@@ -172,12 +176,12 @@ def _replace(
     refuse_another_version(versioned, kept, expected_version)
     row = {**kept, **_content_of(new), "title": _check_title(title) or kept["name_raw"]}
     versioned.change(tx, row)
-    return stored(row)
+    return {**stored(row), "previous_version": kept["version"]}
 
 
 def stored(row: dict[str, Any]) -> dict[str, Any]:
     """Return the response of a tool that wrote a capsule."""
-    return {"id": row["id"], "fetch_key": fetch_key(row), "version": row["version"]}
+    return {"id": row["id"], **reference(row), "version": row["version"]}
 
 
 @operation(
@@ -316,7 +320,7 @@ def capsule_delete(
     row = capsules.find(tx, Address(id, workspace, name))
     tx.run(sql["soft_delete"], {"id": row["id"], "now": tx.now, "change_seq": tx.next_change()})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    return {"deleted": True, "id": row["id"]}
+    return {"deleted": True, "id": row["id"], "workspace": row["workspace_raw"]}
 
 
 @operation(

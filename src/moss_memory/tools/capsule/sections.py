@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,6 +64,9 @@ class Section:
         self.start = start
         self.body_start = body_start
         self.end = body_start
+
+
+_LIST_ITEM = re.compile(r" {0,3}(?:(?P<bullet>[-*+])|[0-9]{1,9}(?P<end>[.)]))(?=[ \t]|$)")
 
 
 def parse(text: str) -> list[Section]:
@@ -236,10 +241,11 @@ def _fence_mark(line: str) -> str:
     return stripped[: len(stripped) - len(after)]
 
 
-def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
-    """Return the text with content added to a section, and True if it replaced a placeholder.
+def append_to(text: str, section: Section, content: str, *, replace: bool = False) -> tuple[str, bool]:
+    """Return the text with content added to a section, and True if it replaced the section's content.
 
-    All other lines and the style of line ends stay the same.
+    A placeholder is always replaced, other content with `replace`. Items of one list stay together. All other lines
+    and the style of line ends stay the same.
     """
     newline = "\r\n" if "\r\n" in text else "\n"
     addition = content.strip("\r\n").replace("\r\n", "\n").replace("\n", newline)
@@ -250,9 +256,20 @@ def append_to(text: str, section: Section, content: str) -> tuple[str, bool]:
     if not kept:
         rest = newline + (body or newline) if after else body or (newline if text.endswith("\n") else "")
         return before + addition + rest + after, True
-    replaced = kept.strip().lower() in PLACEHOLDERS
-    start = blank_lines if replaced else blank_lines + kept + newline * 2
+    replaced = replace or kept.strip().lower() in PLACEHOLDERS
+    between = newline if _continues_list(kept, addition) else newline * 2
+    start = blank_lines if replaced else blank_lines + kept + between
     return before + start + addition + rest + after, replaced
+
+
+def _continues_list(kept: str, addition: str) -> bool:
+    """Return True if a text ends with an item of a list and the addition begins with an item of the same list."""
+    for line in reversed(kept.splitlines()):
+        item = _LIST_ITEM.match(line)
+        if item or not line.startswith((" ", "\t")):
+            break  # what is indented belongs to the item above
+    added = _LIST_ITEM.match(addition)
+    return bool(item and added and (item["bullet"], item["end"]) == (added["bullet"], added["end"]))
 
 
 def _split_blank(body: str) -> tuple[str, str, str]:

@@ -114,8 +114,14 @@ def moss_erase(
     odd = next((key for key in named if key not in _ADDRESS_ARGUMENTS[type]), None)
     if odd is not None:
         raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd)
-    erasure, quotes = _plan_with_quotes(tx, type, named)
-    answer: dict[str, Any] = {"type": type, "removed": erasure.removed, "dry_run": dry_run, "complete": False}
+    erasure, place, quotes = _plan_with_quotes(tx, type, named)
+    answer: dict[str, Any] = {
+        "type": type,
+        "workspace": place,
+        "removed": erasure.removed,
+        "dry_run": dry_run,
+        "complete": False,
+    }
     answer |= {**tx.erases, "copies": [*copies_in(tx.config.home), *quotes]}
     if not dry_run:
         erasure.execute(tx)
@@ -123,17 +129,18 @@ def moss_erase(
     return answer
 
 
-def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, list[str]]:
-    """Return the deletion with hand-overs that Moss wrote, and the addresses of other rows that quote it."""
+def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str, list[str]]:
+    """Return the deletion with hand-overs that Moss wrote, its workspace, and the addresses that quote it."""
     erasure, workspace = _plan(tx, type, named)
     if named.get("version") is not None:
-        return erasure, []  # later versions contain the same text
+        return erasure, workspace, []  # later versions contain the same text
     erased = named["target"] if type == "task" else None
     handovers = module("moss_memory.tools.task.handoff_erase").Handovers(tx, workspace, erasure, erased)
     whole = erasure.combined_with([handovers.erasure()])
-    return whole, quotes_of(
+    quotes = quotes_of(
         tx, workspace, whole, rewritten=handovers.rewritten, named=handovers.named, in_part=type not in _QUOTED_WHOLE
     )
+    return whole, workspace, quotes
 
 
 def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str]:

@@ -28,30 +28,6 @@ from doc_entries group by workspace_norm
 -- name: graphs
 select workspace_norm, max(ts_ms) / 1000 from graph_versions group by workspace_norm
 
--- name: spelled_in_capsules
-select workspace_raw from capsules where workspace_norm = :workspace and deleted_at is null
-order by updated_at desc, change_seq desc limit 1
-
--- name: spelled_in_artifacts
-select workspace_raw from artifacts where workspace_norm = :workspace and deleted_at is null
-order by updated_at desc, change_seq desc limit 1
-
--- name: spelled_in_records
-select workspace_raw from records where workspace_norm = :workspace order by row_id desc limit 1
-
--- name: spelled_in_workspaces
-select workspace_raw from workspaces where workspace_norm = :workspace
-
--- name: names
--- The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing.
-with recursive found(workspace_norm) as (
-  select min(workspace_norm) from {table}
-  union all
-  select (select min(workspace_norm) from {table} and workspace_norm > found.workspace_norm)
-  from found where found.workspace_norm is not null
-)
-select workspace_norm from found where workspace_norm is not null limit :limit
-
 -- name: recent
 select workspace, max(seq), max(ts_ms) from (
   select seq, workspace, ts_ms from events order by seq desc limit :limit

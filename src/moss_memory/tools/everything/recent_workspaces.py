@@ -6,8 +6,9 @@ from moss_memory.registry.arguments import Limit
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, integer, list_of, moment_ms, text, texts
 from moss_memory.rows.paging import Page
+from moss_memory.rows.workspace_names import MAX_WORKSPACES, TABLES, spelled, workspaces_of
 
-from .workspace_tools import CHANGES_READ, spelled, sql
+from .workspace_tools import CHANGES_READ, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,20 +16,9 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-_TABLES = {
-    "capsule": "capsules where deleted_at is null",
-    "artifact": "artifacts where deleted_at is null",
-    "reasoning": "branches where true",
-    "task": "tasks where true",
-    "record": "records where true",
-}
-"""The tables of each family with an index that begins with the workspace."""
 
 _CONTENT_CHECKS = {"artifact": sql["has_artifacts"], "reasoning": sql["has_reasoning"]}
 """Queries that check a workspace for content: artifacts expire, and branches may be empty."""
-
-_MAX_WORKSPACES = 500
-"""The maximum number of workspaces that are read of each family."""
 
 RECENT = Shape(
     "RecentWorkspace",
@@ -53,7 +43,7 @@ RECENT = Shape(
 )
 def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     """List the workspaces that changed last and what they hold, without counting it; at most 500."""
-    page = Page(limit, 0, maximum=_MAX_WORKSPACES)
+    page = Page(limit, 0, maximum=MAX_WORKSPACES)
     held = _families_by_workspace(tx)
     changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
     days = {workspace: _last_day(tx, workspace) for workspace in held if workspace not in changed}
@@ -70,9 +60,8 @@ def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
 def _families_by_workspace(tx: ReadTransaction) -> dict[str, list[str]]:
     """Return the families with content in each workspace, by its normal form."""
     found: dict[str, list[str]] = {}
-    for family in _TABLES.keys() - set(tx.config.disabled_types):
-        names = [row[0] for row in tx.stream(sql["names"].filled(table=_TABLES[family]), {"limit": _MAX_WORKSPACES})]
-        for workspace in names:
+    for family in TABLES.keys() - set(tx.config.disabled_types):
+        for workspace in workspaces_of(tx, family):
             check = _CONTENT_CHECKS.get(family)
             if check is None or tx.value(check, {"workspace": workspace, "now": tx.now}):
                 found.setdefault(workspace, []).append(family)

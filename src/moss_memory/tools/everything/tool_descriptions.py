@@ -68,6 +68,8 @@ def _remove_internal(schema: Any) -> Any:
         return {
             name: _remove_internal(part)
             for name, part in schema.items()
-            if name not in _INTERNAL_KEYWORDS and not (name == "default" and part is False)
+            if name not in _INTERNAL_KEYWORDS
+            and not (name == "default" and part is False)
+            and not (isinstance(part, dict) and part.get("unlisted"))
         }
     return [_remove_internal(part) for part in schema] if isinstance(schema, list) else schema

@@ -24,6 +24,7 @@ from moss_memory.rows.names import normalize_name, normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import refuse_taken_name
 from moss_memory.rows.versions import refuse_another_version
+from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.secrets.scanner import told
 
 TYPE_CHECKING = False
@@ -151,7 +152,8 @@ def moss_revert(
         versioned.change(tx, row)
     else:
         tx.skip_event()
-    answer = {"id": row["id"], "version": row["version"], "reverted_to": version, "changed": changed}
+    answer = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
+    answer |= {"reverted_to": version, "changed": changed}
     return answer | told(versioned.findings(row))
 
 
@@ -188,13 +190,14 @@ def moss_rename(
     if row.get("title") is not None and row["title"] == row["name_raw"]:
         names["title"] = names.get("name_raw", row["name_raw"])  # the title was copied from the name
     row |= names
+    note_new_workspace(tx, row["workspace_raw"])
     refuse_taken_name(tx, versioned, row, "choose another name, or rename that one first")
     if "name_raw" in versioned.unversioned:
         tx.run(versioned.sql["rename"], {**row, "now": tx.now, "change_seq": tx.next_change()})
         tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     else:
         versioned.change(tx, row, "rename")
-    return {"id": row["id"], "version": row["version"], "fetch_key": versioned.rows.fetch_key(row)}
+    return {"id": row["id"], "version": row["version"], **versioned.rows.reference(row)}
 
 
 def _new_names(name: str | None, workspace: str | None) -> dict[str, str]:

@@ -8,6 +8,7 @@ from moss_memory.registry.responses import Shape, flag, integer, object_of, text
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.rows.names import normalize_name, normalize_workspace
+from moss_memory.rows.workspace_names import spelled
 from moss_memory.storage.queries import load_queries
 from moss_memory.transfer.families import artifacts as artifact
 from moss_memory.transfer.families import capsules as capsule
@@ -15,7 +16,7 @@ from moss_memory.transfer.families import records as record
 from moss_memory.transfer.workspace_import import TABLES as WORK_TABLES
 from moss_memory.transfer.workspace_import import delete_workspace
 
-from .workspace_tools import figures, spelled
+from .workspace_tools import figures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from moss_memory.registry.arguments import Limit, Offset
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import PAGINATION, Column, Shape, integer, list_of, moment, text
 from moss_memory.rows.paging import Page
+from moss_memory.rows.workspace_names import spelled
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -27,9 +28,6 @@ COUNTED = {
 
 CHANGES_READ = 1000
 """The number of last changes that order workspaces exactly."""
-
-_SPELLING_TABLES = ("capsules", "artifacts", "records", "workspaces")
-"""The tables with the original spelling of a workspace, in the order of lookup."""
 
 WORKSPACE = Shape(
     "WorkspaceFigures",
@@ -87,12 +85,3 @@ def _add_workspace(found: dict[str, dict[str, int]], workspace: str, updated_at:
     figures = found.setdefault(workspace, {**dict.fromkeys(COUNTED, 0), "updated_at": updated_at})
     figures["updated_at"] = max(figures["updated_at"], updated_at)
     return figures
-
-
-def spelled(tx: ReadTransaction, workspace: str) -> str:
-    """Return the spelling of a workspace that was written last."""
-    for table in _SPELLING_TABLES:
-        spelled = tx.value(sql[f"spelled_in_{table}"], {"workspace": workspace})
-        if spelled is not None:
-            return str(spelled)
-    return workspace

@@ -7,6 +7,7 @@ import json
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import instant_us
+from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
 
@@ -95,6 +96,7 @@ class Submission:
         """Write the record if it is new, and its observation, entity, events and properties."""
         tx = self._tx
         tx.begin()
+        note_new_workspace(tx, self._workspace)
         submission = submission_id(tx.now_ms)
         entity = entity_id(self._capability, self._body)
         found = tx.row(sql["entity"], {**self.key, "entity_id": entity})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request, nearest, next_call
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.reasoning_arguments import check_name
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -137,6 +138,7 @@ def bootstrap(tx: Transaction, workspace: str) -> None:
     checkout_id, _ = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
     if checkout_id is not None:
         return
+    note_new_workspace(tx, workspace)
     tx.run(sql["add_workspace"], {"workspace": normalize_workspace(workspace), "raw": workspace})
     if tx.row(sql["any_branch"], {"workspace": normalize_workspace(workspace)}) is None:
         add_branch(tx, workspace, MAIN)

@@ -1,0 +1,96 @@
+"""The workspaces of a store by name: which exist, which are similar, and which one a call creates."""
+
+from __future__ import annotations
+
+from .names import normalize_workspace
+from .suggestions import MOST_NEAREST, distance_to, max_distance
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+MAX_WORKSPACES = 500
+"""The maximum number of workspaces that are read of each family."""
+
+TABLES = {
+    "capsule": "capsules where deleted_at is null",
+    "artifact": "artifacts where deleted_at is null",
+    "reasoning": "branches where true",
+    "task": "tasks where true",
+    "record": "records where true",
+}
+"""The tables of each family with an index that begins with the workspace."""
+
+_NAMES = (
+    "with recursive found(workspace_norm) as (select min(workspace_norm) from {table} union all "
+    "select (select min(workspace_norm) from {table} and workspace_norm > found.workspace_norm) "
+    "from found where found.workspace_norm is not null) "
+    "select workspace_norm from found where workspace_norm is not null limit :limit"
+)
+"""The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing."""
+
+_DELETED = ("capsules where deleted_at is not null", "artifacts where deleted_at is not null")
+_ANYTHING = "select 1 where " + " or ".join(
+    [
+        f"exists (select 1 from {table} and workspace_norm = :workspace)"
+        for table in (*TABLES.values(), "workspaces where true", *_DELETED)
+    ]
+)
+
+_SPELLED = {
+    table: f"select workspace_raw from {table} where workspace_norm = :workspace{order}"
+    for table, order in {
+        "capsules": " and deleted_at is null order by updated_at desc, change_seq desc limit 1",
+        "artifacts": " and deleted_at is null order by updated_at desc, change_seq desc limit 1",
+        "records": " order by row_id desc limit 1",
+        "workspaces": "",
+    }.items()
+}
+"""The original spelling of a workspace by the tables that have it, in the order of lookup."""
+
+
+def workspaces_of(tx: ReadTransaction, family: str) -> list[str]:
+    """Return the normal forms of the workspaces of a family, at most `MAX_WORKSPACES`."""
+    return [row[0] for row in tx.stream(_NAMES.format(table=TABLES[family]), {"limit": MAX_WORKSPACES})]
+
+
+def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
+    """Return True if anything was written to a workspace and not removed for good."""
+    return tx.value(_ANYTHING, {"workspace": workspace_norm}) is not None
+
+
+def spelled(tx: ReadTransaction, workspace_norm: str) -> str:
+    """Return the spelling of a workspace that was written last."""
+    for statement in _SPELLED.values():
+        found = tx.value(statement, {"workspace": workspace_norm})
+        if found is not None:
+            return str(found)
+    return workspace_norm
+
+
+def all_workspaces(tx: ReadTransaction) -> set[str]:
+    """Return the normal forms of the workspaces of all families that are not disabled."""
+    families = TABLES.keys() - set(tx.config.disabled_types)
+    return {workspace for family in families for workspace in workspaces_of(tx, family)}
+
+
+def similar_workspaces(workspace_norm: str, known: set[str]) -> list[str]:
+    """Return the known workspaces most similar to this one, closest first; at most a third of the letters differs."""
+    distance = distance_to(workspace_norm)
+    ranked = []
+    for other in known - {workspace_norm}:
+        bound = max_distance(len(workspace_norm), len(other))
+        if abs(len(other) - len(workspace_norm)) <= bound and (apart := distance(other)) <= bound:
+            ranked.append((apart, other))
+    return [other for _, other in sorted(ranked)[:MOST_NEAREST]]
+
+
+def note_new_workspace(tx: Transaction, workspace: str) -> None:
+    """Note for the answer that this call creates a workspace, before its first row is written."""
+    norm = normalize_workspace(workspace)
+    if workspace_exists(tx, norm):
+        return
+    similar = similar_workspaces(norm, all_workspaces(tx))
+    tx.call.created = {"created_workspace": True}
+    if similar:
+        tx.call.created["similar_workspace"] = spelled(tx, similar[0])

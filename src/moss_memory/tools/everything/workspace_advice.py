@@ -1,0 +1,97 @@
+"""Advice for a call without a workspace, or in one that does not exist."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, next_call
+from moss_memory.registry import catalog
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.workspace_names import all_workspaces, similar_workspaces, spelled, workspace_exists
+from moss_memory.storage.files.git_work_tree import repository_name
+
+from .recent_workspaces import moss_recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.registry.operation import Operation
+    from moss_memory.storage.engine import ReadTransaction
+
+_MOST_WORKSPACES = 10
+
+
+def advise_missing(tx: ReadTransaction, *, tool: str, arguments: dict[str, Any], error: MossError) -> None:
+    """Add to the refusal of a call without a workspace the existing ones, and the call with the only possible one."""
+    known = [one["workspace"] for one in moss_recent.body(tx, limit=_MOST_WORKSPACES)["workspaces"]]
+    here = repository_name()
+    error.details = {**(error.details or {}), "workspaces": known, **({"here": here} if here else {})}
+    certain = next((one for one in known if _is_same(one, here)), known[0] if len(known) == 1 else None)
+    if certain is None:
+        hint = f"; there are {', '.join(known)}" if known else ""
+        error.recovery = _list_call()
+    else:
+        hint = f"; {certain!r} is this repository's" if _is_same(certain, here) else f"; {certain!r} is the only one"
+        error.recovery = next_call(tool, {**arguments, "workspace": certain}, "is the same call in that workspace")
+    error.message += hint
+
+
+def advise_unknown(
+    tx: ReadTransaction, *, operation: Operation, arguments: dict[str, Any], values: dict[str, Any], error: MossError
+) -> None:
+    """Replace the advice of an error if the call names a workspace that does not exist: read the nearest, or list.
+
+    An error about something else keeps its advice, and so does one in an empty store, where no name can be mistaken.
+    """
+    asked = values["workspace"]
+    norm = normalize_workspace(asked)
+    if not _is_about_content(error) or _is_same(asked, tx.config.workspace) or workspace_exists(tx, norm):
+        return
+    known = all_workspaces(tx)
+    if not known:
+        return
+    near = [spelled(tx, one) for one in similar_workspaces(norm, known)]
+    details = error.details or {}
+    error.message += f"; there is no workspace {asked[:100]!r}" + (f", the nearest is {near[0]!r}" if near else "")
+    named = [one for one in details.get("elsewhere", ()) if one["workspace"] in near]
+    if named:
+        error.details = {**details, "nearest": [f"{one['workspace']}/{one['name']}" for one in named]}
+        if len(details["elsewhere"]) > 1:
+            family = operation.name.partition("_")[0]
+            error.recovery = next_call(f"{family}_fetch", named[0], "loads the one in the nearest workspace")
+    elif not details.get("elsewhere") and not details.get("nearest"):
+        error.details = {**details, "nearest": near}
+        error.recovery = _read_call(operation, arguments, values, error, near[0]) if near else _list_call()
+
+
+def _read_call(
+    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], error: MossError, workspace: str
+) -> dict[str, Any]:
+    """Return the call that reads in another workspace: the same one, or for a write the proposed read."""
+    if not operation.writes(values):
+        return next_call(operation.name, {**arguments, "workspace": workspace}, "reads the workspace of that name")
+    proposed = error.recovery
+    if proposed is not None and "workspace" in proposed["arguments"] and not _writes(proposed["tool"]):
+        return {**proposed, "arguments": {**proposed["arguments"], "workspace": workspace}}
+    return _list_call()
+
+
+def _is_about_content(error: MossError) -> bool:
+    """Return True if an error says that something is not there, or proposes to write it."""
+    return error.code == "NOT_FOUND" or (error.recovery is not None and _writes(error.recovery["tool"]))
+
+
+def _writes(tool: str) -> bool:
+    found = catalog.find(tool)
+    return found is not None and found.mutates
+
+
+def _list_call() -> dict[str, Any]:
+    return next_call("moss_workspaces", {}, "lists the workspaces there are")
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return True if two texts name the same workspace; a text that no workspace can have names none."""
+    try:
+        return bool(other) and normalize_workspace(one) == normalize_workspace(other)
+    except MossError:
+        return False

@@ -1,0 +1,215 @@
+"""A workspace cannot be mistaken silently: refusals name the existing ones, and writes name theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from contract.doors import FULL, Door, StoreDoor, open_test_store
+from contract.everything import call_everything, prepare
+from moss_memory.registry import catalog
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from contract.doors import Clock
+    from moss_memory.errors import MossError
+
+READS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("tasks_radar", {}),
+    ("tasks_handoff", {}),
+    ("tasks_show", {"target": "TASK-001"}),
+    ("branchmind_context_pack", {}),
+    ("branchmind_think_context", {}),
+    ("branchmind_show", {}),
+)
+
+
+def details(error: MossError) -> dict[str, Any]:
+    assert error.details is not None
+    return error.details
+
+
+def follow(door: Door, error: MossError) -> dict[str, Any]:
+    assert error.recovery is not None
+    return door(error.recovery["tool"], **error.recovery["arguments"])
+
+
+def fill(door: Door, *workspaces: str) -> None:
+    for workspace in workspaces:
+        door("tasks_create", workspace=workspace, kind="task", title=f"of {workspace}")
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, inside a git repository named Shop."""
+    (tmp_path / "Shop" / ".git").mkdir(parents=True)
+    (tmp_path / "Shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    (tmp_path / "Shop" / "src").mkdir()
+    monkeypatch.chdir(tmp_path / "Shop" / "src")
+    return tmp_path / "Shop"
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The current folder, in no repository."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_call_without_a_workspace_proposes_that_of_the_repository(door: Door) -> None:
+    fill(door, "shop", "billing")
+    error = door.refuses("INVALID_REQUEST", "tasks_radar")
+    assert details(error) == {"path": "workspace", "workspaces": ["billing", "shop"], "here": "Shop"}
+    assert follow(door, error)["workspace"] == "shop"
+
+
+@pytest.mark.usefixtures("repository")
+def test_work_trees_share_the_name_of_the_main_one(
+    door: Door, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = repository / ".git" / "worktrees" / "other"
+    own.mkdir(parents=True)
+    (own / "commondir").write_text("../..\n")
+    other = repository.parent / "other"
+    other.mkdir()
+    (other / ".git").write_text(f"gitdir: {own}\n")
+    monkeypatch.chdir(other)
+    assert details(door.refuses("INVALID_REQUEST", "tasks_radar"))["here"] == "Shop"
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_a_call_without_a_workspace_proposes_the_only_one(door: Door) -> None:
+    fill(door, "shop")
+    error = door.refuses("INVALID_REQUEST", "branchmind_notes_commit", content="text")
+    assert details(error) == {"path": "workspace", "workspaces": ["shop"]}
+    assert follow(door, error)["workspace"] == "shop"
+
+
+@pytest.mark.usefixtures("nowhere")
+def test_a_call_without_a_workspace_lists_several(door: Door) -> None:
+    fill(door, *(f"w{number:02}" for number in range(12)))
+    error = door.refuses("INVALID_REQUEST", "tasks_radar")
+    assert details(error)["workspaces"] == [f"w{number:02}" for number in range(11, 1, -1)]
+    assert "workspaces" in follow(door, error)
+
+
+@pytest.mark.usefixtures("repository")
+def test_a_call_without_a_workspace_in_an_empty_store_names_the_repository(door: Door) -> None:
+    error = door.refuses("INVALID_REQUEST", "tasks_radar")
+    assert details(error) == {"path": "workspace", "workspaces": [], "here": "Shop"}
+    assert error.recovery is not None
+    assert error.recovery["tool"] == "moss_workspaces"
+
+
+def test_a_disabled_tool_is_not_proposed(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock, disabled_tools=["moss_workspaces"]) as store:
+        assert StoreDoor(store).refuses("INVALID_REQUEST", "tasks_radar").recovery is None
+
+
+@pytest.mark.parametrize(("tool", "arguments"), READS)
+def test_a_read_in_a_mistyped_workspace_proposes_the_nearest(door: Door, tool: str, arguments: dict[str, Any]) -> None:
+    fill(door, "Shop", "billing")
+    error = door.refuses("INVALID_REQUEST" if tool in ("tasks_radar", "tasks_handoff") else "NOT_FOUND", tool,
+                         workspace="shpo", **arguments)  # fmt: skip
+    assert details(error)["nearest"] == ["Shop"]
+    assert error.recovery is not None
+    assert error.recovery["arguments"] == {"workspace": "Shop", **arguments}
+    assert "error" not in follow(door, error)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), READS)
+def test_a_read_in_a_workspace_like_no_other_lists_them(door: Door, tool: str, arguments: dict[str, Any]) -> None:
+    fill(door, "shop", "billing")
+    error = door.refuses("INVALID_REQUEST" if tool in ("tasks_radar", "tasks_handoff") else "NOT_FOUND", tool,
+                         workspace="warehouse", **arguments)  # fmt: skip
+    assert details(error)["nearest"] == []
+    assert {one["workspace"] for one in follow(door, error)["workspaces"]} == {"shop", "billing"}
+
+
+def test_a_write_to_what_is_not_in_a_mistyped_workspace_proposes_to_read(door: Door) -> None:
+    fill(door, "shop")
+    error = door.refuses("NOT_FOUND", "tasks_note", workspace="shpo", target="TASK-001", note="text")
+    assert error.recovery is not None
+    assert (error.recovery["tool"], error.recovery["arguments"]) == ("tasks_list", {"workspace": "shop"})
+
+
+def test_a_capsule_is_read_from_the_nearest_workspace_that_has_its_name(door: Door) -> None:
+    for workspace in ("shop", "billing"):
+        door("capsule_store", workspace=workspace, name="auth", capsule_text=FULL)
+    error = door.refuses("NOT_FOUND", "capsule_fetch", workspace="shpo", name="auth")
+    assert follow(door, error)["workspace"] == "shop"
+
+
+def test_a_mistake_of_another_kind_keeps_its_advice(door: Door) -> None:
+    fill(door, "shop")
+    error = door.refuses("INVALID_REQUEST", "branchmind_branch_list", workspace="shpo", limit=0)
+    assert "nearest" not in details(error)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("capsule_store", {"capsule_text": FULL}),
+        ("capsule_store", {"capsule_text": FULL, "name": "auth"}),
+        ("artifact_store", {"kind": "k", "data": {}}),
+        ("tasks_create", {"kind": "task", "title": "t"}),
+        ("branchmind_notes_commit", {"content": "text"}),
+        ("branchmind_think_card", {"card": "text"}),
+        ("branchmind_init", {}),
+    ],
+)
+def test_the_first_write_of_a_workspace_says_that_it_made_it(door: Door, tool: str, arguments: dict[str, Any]) -> None:
+    fill(door, "Shop")
+    made = door(tool, workspace="shpo", **arguments)
+    assert made["created_workspace"] is True
+    assert made["similar_workspace"] == "Shop"
+    assert "similar_workspace" not in door(tool, workspace="warehouse", **arguments)
+    again = {**arguments, "name": "other"} if "name" in arguments else arguments
+    if tool != "branchmind_init":
+        assert "created_workspace" not in door(tool, workspace="shpo", **again)
+
+
+def test_a_move_into_a_new_workspace_says_that_it_made_it(door: Door) -> None:
+    door("capsule_store", workspace="shop", name="auth", capsule_text=FULL)
+    moved = door("moss_rename", type="capsule", workspace="shop", name="auth", new_workspace="shpo")
+    assert (moved["created_workspace"], moved["fetch_key"]["moss_workspace"]) == (True, "shpo")
+
+
+class Watcher(StoreDoor):
+    """A door that remembers the writing tools whose answers name no workspace."""
+
+    nameless: set[str]
+
+    def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        answer = super().__call__(tool, **arguments)
+        operation = catalog.find(tool)
+        assert operation is not None
+        wrote = operation.mutates and not operation.proxy and _is_in_one(tool, arguments)
+        if wrote and not _names_workspace(answer):
+            self.nameless.add(tool)
+        return answer
+
+
+def _is_in_one(tool: str, arguments: dict[str, Any]) -> bool:
+    """Whether a call writes in one workspace: bulk calls without a filter for it may write in many."""
+    if tool.endswith("_compose"):
+        return "store_as" in arguments
+    many = tool.endswith(("_bulk_delete", "_bulk_update", "_purge", "_import")) or "filters" in arguments
+    return not many or "workspace" in arguments
+
+
+def _names_workspace(answer: dict[str, Any]) -> bool:
+    places = [answer, *(answer[key] for key in ("fetch_key", "stored") if key in answer)]
+    places += [place["fetch_key"] for place in places if "fetch_key" in place]
+    return any("workspace" in place or "moss_workspace" in place for place in places)
+
+
+def test_every_answer_of_a_writing_tool_names_the_workspace(home: str, clock: Clock) -> None:
+    prepare(home)
+    with open_test_store(home, clock) as store:
+        door = Watcher(store)
+        door.nameless = set()
+        call_everything(door)
+    assert sorted(door.nameless) == []

@@ -1,0 +1,152 @@
+"""An agent that knows only its list of tools and does what answers say; it counts what that costs.
+
+It makes the plainest first guess, sends `recovery` and `next` as they come with `(fill in: …)` answered, confirms the
+checkpoints that a proposed call names, and asks `moss_tools` for what is not in its list.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from support.mcp_server import McpServer
+
+    Call = tuple[str, dict[str, Any]]
+    Right = Callable[[dict[str, Any]], bool]
+    Again = Callable[[dict[str, Any]], Call | None]
+
+CHECKPOINTS = ("criteria", "tests", "security", "perf", "docs")
+MOST_STEPS = 4
+
+
+class Tally:
+    """The costs of a week, of all its agents."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.failed = 0
+        self.chars = 0
+        self.discovery_chars = 0
+        self.dead_ends: list[str] = []
+        self.detours: list[str] = []
+        """Errands that two steps after the first guess did not put right."""
+        self.refused: list[str] = []
+
+    def __str__(self) -> str:
+        numbers = f"{self.calls} calls, {self.failed} failed, {self.chars} characters ({self.discovery_chars} of them"
+        lists = "".join(
+            f"\n{name}:\n  " + "\n  ".join(getattr(self, name)) for name in ("dead_ends", "detours", "refused")
+        )
+        return f"{numbers} moss_tools), {len(self.dead_ends)} dead ends, {len(self.detours)} detours{lists}"
+
+
+class Agent:
+    """One client with a server of its own."""
+
+    def __init__(self, server: McpServer, tally: Tally) -> None:
+        self._server = server
+        self._tally = tally
+        self._known = {tool["name"]: set(tool["inputSchema"]["properties"]) for tool in server.tools()}
+        self._listed = set(self._known)
+
+    def ask(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+        """The answer to one call, or its error."""
+        if tool not in self._listed:
+            arguments, tool = {"tool": tool, "arguments": arguments}, "moss_call"
+        answer = self._server.call(tool, arguments)
+        tally, size = self._tally, len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+        tally.calls += 1
+        tally.chars += size
+        tally.discovery_chars += size if tool == "moss_tools" else 0
+        if "error" in answer:
+            tally.failed += 1
+            shown = json.dumps(arguments, ensure_ascii=False)[:120]
+            tally.refused.append(f"{tool} {shown}: {answer['error']['code']} {answer['error']['message'][:100]}")
+        return answer
+
+    def find(self, question: str, tool: str) -> bool:
+        """Learns a tool that is not listed, by a question; True if the answer names it."""
+        if tool in self._known:
+            return True
+        found = self.ask("moss_tools", query=question)
+        best = [found["best"]] if found.get("best") else []
+        self._learn([*found["tools"], *best])
+        if tool not in self._known and any(one["name"] == tool for one in found["tools"]):
+            self._learn(self.ask("moss_tools", names=[tool])["tools"])
+        return tool in self._known
+
+    def _learn(self, tools: list[dict[str, Any]]) -> None:
+        for one in tools:
+            if "inputSchema" in one:
+                self._known[one["name"]] = set(one["inputSchema"]["properties"])
+
+    def takes(self, tool: str, argument: str) -> bool:
+        """Whether the schema of a known tool has an argument."""
+        return argument in self._known.get(tool, ())
+
+    def does(
+        self,
+        tool: str,
+        arguments: dict[str, Any],
+        *,
+        right: Right | None = None,
+        again: Again | None = None,
+        detour: Callable[[], dict[str, Any]] | None = None,
+    ) -> dict[str, Any]:
+        """An errand: the first guess, then whatever the answers propose, until the answer is right.
+
+        `again` reads an answer that is no error and not right, a list for example, and returns the call to send then.
+        `detour` does it another way after proposals ended, or led nowhere.
+        """
+        errand = f"{tool} {json.dumps(arguments, ensure_ascii=False)[:100]}"
+        call: Call | None = (tool, arguments)
+        steps = -1
+        answer: dict[str, Any] = {}
+        while call is not None and steps < MOST_STEPS:
+            answer = self.ask(call[0], **call[1])
+            steps += 1
+            if "error" not in answer and (right is None or right(answer)):
+                if steps > 2:
+                    self._tally.detours.append(f"{errand} ({steps} steps)")
+                return answer
+            call = self._recovery(answer) if "error" in answer else again and again(answer)
+        if detour is None:
+            self._tally.dead_ends.append(errand)
+            return answer
+        self._tally.detours.append(errand)
+        return detour()
+
+    def _recovery(self, answer: dict[str, Any]) -> Call | None:
+        proposed = answer["error"].get("recovery")
+        return None if proposed is None else self.proposed(proposed)
+
+    def proposed(self, call: dict[str, Any]) -> Call:
+        """A proposed call as it is sent: unwrapped, filled in, with the checkpoints that it asks to confirm."""
+        tool, arguments = call["tool"], filled_in(call["arguments"])
+        if tool == "moss_call":
+            tool, arguments = arguments["tool"], arguments["arguments"]
+            self._known.setdefault(tool, set(arguments))
+        if tool in ("tasks_done", "tasks_verify"):
+            reason = re.findall(r"\w+", call.get("reason", ""))
+            asked = {*arguments.get("checkpoints", {}), *(one for one in CHECKPOINTS if one in reason)}
+            arguments = {**arguments, "checkpoints": dict.fromkeys(sorted(asked), True)} if asked else arguments
+        return tool, arguments
+
+    def follows(self, call: dict[str, Any], **more: Any) -> dict[str, Any]:
+        """Does what an answer proposes as next."""
+        return self.does(*self.proposed(call), **more)
+
+
+def filled_in(value: Any) -> Any:
+    """A proposed value with every `(fill in: …)` answered."""
+    if isinstance(value, str):
+        return re.sub(r"\(fill in: ([^)]*)\)", r"here it is: \1", value)
+    if isinstance(value, list):
+        return [filled_in(item) for item in value]
+    if isinstance(value, dict):
+        return {name: filled_in(item) for name, item in value.items()}
+    return value

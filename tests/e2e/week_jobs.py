@@ -1,0 +1,316 @@
+"""Ten jobs of an ordinary week of coding, each done by agents that follow what Moss tells them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from e2e.week_agent import Agent, Call
+
+    Hire = Callable[[], Agent]
+
+SHOP = "shop"
+LABELS = ("Objective", "Current status", "Decisions", "Next actions", "Key locations", "Open questions")
+THIN = "## Objective\nCustomers sign in once a month.\n\n## Decisions\n- refresh tokens rotate\n"
+
+
+def capsule(subject: str) -> str:
+    """A capsule with the six sections."""
+    return "\n\n".join(f"## {label}\n- {label.lower()} of {subject}" for label in LABELS) + "\n"
+
+
+def with_workspace(call: Call) -> Callable[[dict[str, Any]], Call]:
+    """The same call in the project's workspace, once the agent has seen a list of workspaces."""
+    return lambda answer: (call[0], {**call[1], "workspace": SHOP})
+
+
+def save_and_resume(hire: Hire) -> None:
+    ada = hire()
+    stored = ada.does("capsule_store", {"workspace": SHOP, "name": "auth", "capsule_text": THIN})
+    assert stored["fetch_key"]["moss_workspace"] == SHOP
+    ada.does("capsule_store", {"workspace": "billing", "name": "invoices", "capsule_text": capsule("invoices")})
+    for section, content in (("Decisions", "- sessions live in Redis"), ("Decisions", "- cookies are HttpOnly")):
+        ada.does("capsule_append", {"workspace": SHOP, "name": "auth", "section": section, "content": content})
+    status = {"workspace": SHOP, "name": "auth", "section": "Current status", "content": "rotation works"}
+    if ada.takes("capsule_append", "mode"):
+        ada.does("capsule_append", {**status, "mode": "replace"})
+    else:
+        whole = ada.does("capsule_fetch", {"workspace": SHOP, "name": "auth"})["capsule_text"]
+        again = {"workspace": SHOP, "name": "auth", "capsule_text": whole + "\nrotation works\n", "mode": "replace"}
+        ada.does("capsule_store", again)
+    bob = hire()
+    resumed = bob.does("capsule_latest", {"workspace": SHOP, "include_text": True})
+    assert "Redis" in resumed["item"]["capsule_text"]
+    bob.does("capsule_fetch", {"name": "auth"}, right=lambda answer: answer.get("name") == "auth")
+    bob.does("capsule_fetch", {"workspace": SHOP, "name": "auht"}, right=lambda answer: answer.get("name") == "auth")
+    key = resumed["item"]["fetch_key"]
+    bob.does("capsule_fetch", {"fetch_key": key}, detour=lambda: bob.ask("capsule_fetch", workspace=SHOP, name="auth"))
+    bob.does("moss_search", {"query": "where do sessions live"}, right=lambda answer: bool(answer["items"]))
+
+
+def plan_and_close(hire: Hire) -> None:
+    ada = hire()
+    call: Call = ("tasks_radar", {})
+    made = ada.does(
+        *call,
+        right=lambda answer: "id" in answer or "radar" in answer,
+        again=with_workspace(call),
+        detour=lambda: ada.ask("tasks_radar", workspace=SHOP),
+    )
+    steps: list[dict[str, Any]] = [
+        {"title": "Make tokens", "success_criteria": "a second use is refused", "tests": "pytest -k token"},
+        {"title": "Send the mail", "success_criteria": "the mail holds a link"},
+        {"title": "Tell the team"},
+    ]
+    if "id" in made:
+        ada.find("remove a task", "tasks_delete")
+        ada.ask("tasks_delete", workspace=made.get("workspace", SHOP), target=made["id"])
+    plan = ada.does("tasks_create", {"workspace": SHOP, "kind": "plan", "title": "Password reset", "steps": steps})
+    for _ in range(12):
+        radar = ada.does("tasks_radar", {"workspace": SHOP, "target": plan["id"]})
+        if radar["target"]["status"] == "DONE":
+            return
+        ada.follows(radar["radar"]["next"])
+    raise AssertionError("the plan was never done")
+
+
+def claim_among_two(hire: Hire) -> None:
+    ada, bob = hire(), hire()
+    for title in ("Rotate refresh tokens", "Log out every device"):
+        ada.does("tasks_create", {"workspace": SHOP, "kind": "task", "title": title, "steps": [{"title": title}]})
+    for agent in (ada, bob):
+        agent.find("take a task so that nobody else works on it", "tasks_claim")
+    mine = ada.does("tasks_claim", {"workspace": SHOP, "agent": "ada"})
+    taken = {"workspace": SHOP, "agent": "bob", "target": mine["id"]}
+    his = bob.does("tasks_claim", taken, right=lambda answer: "lease_until_ms" in answer or "tasks" in answer)
+    if "lease_until_ms" not in his:
+        his = bob.does("tasks_claim", {"workspace": SHOP, "agent": "bob"})
+    assert his["id"] != mine["id"]
+    for agent, piece in ((ada, mine["id"]), (bob, his["id"])):
+        for _ in range(6):
+            radar = agent.does("tasks_radar", {"workspace": SHOP, "target": piece})
+            if radar["target"]["status"] == "DONE":
+                break
+            agent.follows(radar["radar"]["next"])
+
+
+def reverse_a_decision(hire: Hire) -> None:
+    ada = hire()
+    old = {"id": "sessions-redis", "type": "decision", "title": "Sessions live in Redis", "text": "fast and simple"}
+    ada.does("branchmind_think_card", {"workspace": SHOP, "card": old})
+    ada.does("branchmind_notes_commit", {"workspace": SHOP, "content": "Redis lost sessions in the failover test"})
+    new = {
+        "id": "sessions-postgres",
+        "type": "decision",
+        "title": "Sessions live in PostgreSQL",
+        "text": "they survive a failover",
+        "supersedes": "sessions-redis",
+    }
+
+    def set_status() -> dict[str, Any]:
+        ada.find("a decision is not valid any more", "branchmind_think_set_status")
+        return ada.ask("branchmind_think_set_status", workspace=SHOP, ids="sessions-redis", status="superseded")
+
+    ada.does("branchmind_think_card", {"workspace": SHOP, "card": new})
+    if not _is_superseded(ada):
+        set_status()
+        ada.find("connect two cards", "branchmind_think_link")
+        link = {"from": "sessions-postgres", "rel": "supersedes", "to": "sessions-redis"}
+        ada.ask("branchmind_think_link", workspace=SHOP, **link)
+        _is_superseded(ada)
+
+
+def _is_superseded(agent: Agent) -> bool:
+    """Looks for the decision as a newcomer would; True if the old card shows that it is not valid."""
+    hits = agent.does("moss_search", {"query": "where do sessions live", "workspace": SHOP})["items"]
+    return any("sessions-redis" in str(hit["address"]) and hit.get("status") == "superseded" for hit in hits)
+
+
+def try_and_merge_back(hire: Hire) -> None:
+    ada = hire()
+    question = {"id": "mail", "type": "question", "title": "Which mail service?", "text": "open"}
+    ada.does("branchmind_think_card", {"workspace": SHOP, "card": question})
+    ada.find("try an answer on a branch", "branchmind_branch_create")
+    ada.does("branchmind_branch_create", {"workspace": SHOP, "name": "own-mail"})
+    here = {"workspace": SHOP, "branch": "own-mail"}
+    ada.does("branchmind_notes_commit", {**here, "content": "own mail server: 40 lines of configuration"})
+    answer = {"id": "own", "type": "hypothesis", "title": "Our own server is enough", "supports": ["mail"]}
+    ada.does("branchmind_think_card", {**here, "card": answer})
+    ada.find("set the status of a card", "branchmind_think_set_status")
+    ada.does("branchmind_think_set_status", {"workspace": SHOP, "ids": "mail", "status": "resolved", "ref": "own-mail"})
+    ada.does("branchmind_think_set_status", {"workspace": SHOP, "ids": "mail", "status": "deferred"})
+    if ada.find("bring a branch back into its base", "branchmind_merge_back"):
+        merged = ada.does("branchmind_merge_back", {"workspace": SHOP, "from": "own-mail"})
+        conflicts = merged["conflicts"]
+    else:
+        ada.find("merge the notes of a branch", "branchmind_merge")
+        ada.find("merge the graph of a branch", "branchmind_graph_merge")
+        both = {"workspace": SHOP, "from": "own-mail", "into": "main"}
+        for doc in ("notes", "trace"):
+            ada.does("branchmind_merge", {**both, "doc": doc})
+        ada.does("branchmind_graph_merge", both)
+        ada.find("conflicts of a merge", "branchmind_graph_conflicts")
+        conflicts = ada.does("branchmind_graph_conflicts", {"workspace": SHOP, "into": "main"})["conflicts"]
+    assert conflicts
+    ada.find("resolve a conflict", "branchmind_graph_conflict_resolve")
+    for one in conflicts:
+        chosen = {"workspace": SHOP, "conflict_id": one["conflict_id"], "resolution": "use_from"}
+        ada.does("branchmind_graph_conflict_resolve", chosen)
+    ada.does("branchmind_context_pack", {"workspace": SHOP})
+
+
+def keep_records(hire: Hire) -> None:
+    ada = hire()
+    ada.find("keep a fact to be asked for months later", "submit_payload")
+    when = "2026-05-04T09:00:00Z"
+    facts = [
+        ("feature_unit", {"id": "FU-061", "description": "refresh tokens rotate", "status": "planning"}),
+        ("feature_unit", {"id": "FU-062", "description": "log out every device", "status": "completed"}),
+        ("agent_decision", {"decision": "sessions in PostgreSQL", "rationale": "FU-061 must survive a failover"}),
+    ]
+    learned: dict[str, tuple[str, list[str]]] = {}
+    for kind, body in facts:
+        capability, times = learned.get(kind, (kind, []))
+        call = {"capability_id": capability, "body": {**body, **dict.fromkeys(times, when)}, "workspace": SHOP}
+        learned[kind] = _submit(ada, call, when)
+    ada.find("which features are planned now", "retrieve_entities")
+    asked = {"entity_type": "feature_unit", "workspace": SHOP}
+    if ada.takes("retrieve_entities", "properties"):
+        found = ada.does("retrieve_entities", {**asked, "properties": {"status": "planning"}})["entities"]
+        assert len(found) == 1
+    else:
+        ada.does("retrieve_entities", {**asked, "include_snapshots": True})
+
+
+def _submit(agent: Agent, call: dict[str, Any], when: str) -> tuple[str, list[str]]:
+    """Submits one fact with what the refusals say that it lacks; its capability and its times."""
+    for _ in range(6):
+        answer = agent.ask("submit_payload", **call)
+        if "error" not in answer:
+            times = [name for name, value in call["body"].items() if value == when]
+            return call["capability_id"], times
+        call = _with_missing(call, answer["error"], when)
+    raise AssertionError(f"never submitted: {answer}")
+
+
+def _with_missing(call: dict[str, Any], error: dict[str, Any], when: str) -> dict[str, Any]:
+    proposed = error.get("recovery") or {}
+    arguments = proposed.get("arguments", {})
+    arguments = arguments.get("arguments", arguments)
+    if "body" in arguments:
+        places = {name: when for name, value in arguments["body"].items() if "(fill in" in str(value)}
+        return {**arguments, "body": {**arguments["body"], **places}}
+    known = [one for one in (error.get("details") or {}).get("known", []) if call["capability_id"] in one]
+    if error["code"] == "UNKNOWN_CAPABILITY":
+        return {**call, "capability_id": (known or [f"neotoma:store_{call['capability_id']}:v1"])[0]}
+    missing = (error.get("details") or {}).get("path", "").removeprefix("body.")
+    return {**call, "body": {**call["body"], missing: when}}
+
+
+def undo_an_overwrite(hire: Hire) -> None:
+    ada = hire()
+    named = {"workspace": SHOP, "name": "deploy"}
+    ada.does("capsule_store", {**named, "capsule_text": capsule("the deployment"), "tags": ["deploy"]})
+    ada.does("capsule_store", {**named, "capsule_text": capsule("nothing of use"), "mode": "replace"})
+    ada.find("undo a change", "moss_revert")
+    ada.find("bring a capsule back", "capsule_restore")
+
+    def revert(answer: dict[str, Any]) -> Call | None:
+        if "versions" not in answer:
+            return None
+        return "moss_revert", {"type": "capsule", **named, "version": answer["versions"][-1]["version"]}
+
+    def by_hand() -> dict[str, Any]:
+        ada.find("earlier versions of a capsule", "moss_history")
+        call = revert(ada.ask("moss_history", type="capsule", **named))
+        assert call is not None
+        return ada.ask(call[0], **call[1])
+
+    ada.does("capsule_restore", named, right=lambda answer: "reverted_to" in answer, again=revert, detour=by_hand)
+    assert "the deployment" in ada.does("capsule_fetch", named)["capsule_text"]
+
+
+def hand_over(hire: Hire) -> None:
+    ada = hire()
+    steps = [{"title": "Measure", "success_criteria": "a figure"}, {"title": "Decide"}]
+    made = ada.does("tasks_create", {"workspace": SHOP, "kind": "task", "title": "Choose a cache", "steps": steps})
+    here = {"workspace": SHOP, "target": made["id"]}
+    for title in ("Memory is enough", "Invalidate by version"):
+        ada.does("branchmind_think_card", {**here, "card": {"type": "hypothesis", "title": title}})
+    evidence = {"type": "evidence", "title": "p95 fell to 20 ms", "text": "measured with 1,000 requests"}
+    ada.does("branchmind_think_card", {**here, "card": evidence})
+    ada.does("branchmind_notes_commit", {**here, "content": "Warning: the staging cache is shared"})
+    closing = {**here, "path": "s:0", "checkpoints": {"criteria": True}}
+    ada.does("tasks_done", closing, detour=lambda: _close_by_hand(ada, closing))
+    ada.does("tasks_handoff", {**here, "as_capsule": True})
+    bob = hire()
+    bob.does("capsule_fetch", {"workspace": SHOP, "name": f"{made['id']}-handoff"})
+    bob.does("tasks_radar", here)
+    bob.does("branchmind_context_pack", here)
+    bob.does("tasks_done", {**here, "path": "s:1"}, detour=lambda: _close_by_hand(bob, {**here, "path": "s:1"}))
+    bob.does(
+        "tasks_done", here, right=lambda answer: answer.get("status") == "DONE", detour=lambda: _complete(bob, here)
+    )
+
+
+def _close_by_hand(agent: Agent, call: dict[str, Any]) -> dict[str, Any]:
+    return agent.ask("tasks_done", **{**call, "checkpoints": {"criteria": True, "tests": True}})
+
+
+def _complete(agent: Agent, here: dict[str, Any]) -> dict[str, Any]:
+    agent.find("finish a task", "tasks_complete")
+    return agent.ask("tasks_complete", **here)
+
+
+def find_by_date(hire: Hire) -> None:
+    ada = hire()
+    for day, text in (("2026-05-04", "queue on PostgreSQL"), ("2026-07-02", "queue on Kafka")):
+        card = {"type": "decision", "title": f"The {text}", "text": f"decided on {day}"}
+        ada.does("branchmind_think_card", {"workspace": SHOP, "card": card})
+    asked = {"query": "queue decision", "workspace": SHOP}
+    if ada.takes("moss_search", "before"):
+        ada.does("moss_search", {**asked, "after": "2026-01-01", "before": "2099-01-01"})
+    else:
+        ada.does("moss_search", asked)
+        ada.find("what did we decide in May", "list_timeline_events")
+        ada.ask("list_timeline_events", workspace=SHOP, before_date="2026-06-01")
+    ada.does("capsule_fetch", {"workspace": "shpo", "name": "auth"}, right=lambda answer: answer.get("name") == "auth")
+    call: Call = ("branchmind_context_pack", {"workspace": "shpo"})
+    ada.does(
+        *call,
+        right=lambda answer: answer.get("workspace", SHOP) == SHOP and "shpo" not in str(answer),
+        again=with_workspace(call),
+    )
+
+
+def fan_out_and_in(hire: Hire) -> None:
+    lead, run = hire(), {"workspace": SHOP, "run_id": "review-7"}
+    lead.find("store typed JSON of a workflow run", "artifact_store")
+    for number in range(6):
+        finding = {"name": f"finding-{number}", "kind": "explorer-finding", "data": {"file": f"src/{number}.py"}}
+        lead.does("artifact_store", {**run, **finding, "text": f"file {number} has no tests", "role": "explorer"})
+    lead.find("list the artifacts of a run", "artifact_list")
+    listed = lead.does("artifact_list", {"run_id": "review-7"})["items"]
+    lead.find("join artifacts into one text", "artifact_compose")
+    items = [{"id": item["id"]} for item in listed]
+    stored = {"name": "review-7", "kind": "summary", "workspace": SHOP}
+    wanted = {"items": items, "store_as": {**stored, "run_id": "review-7", "role": "lead", "ttl_seconds": 86_400}}
+    lead.does("artifact_compose", wanted, detour=lambda: lead.ask("artifact_compose", items=items, store_as=stored))
+    lead.find("load an artifact", "artifact_fetch")
+    lead.does("artifact_fetch", {"workspace": SHOP, "name": "review-7"})
+
+
+JOBS = (
+    save_and_resume,
+    plan_and_close,
+    claim_among_two,
+    reverse_a_decision,
+    try_and_merge_back,
+    keep_records,
+    undo_an_overwrite,
+    hand_over,
+    find_by_date,
+    fan_out_and_in,
+)
