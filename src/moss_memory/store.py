@@ -6,6 +6,7 @@ from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, open_engine
+from moss_memory.storage.origin import Caller, clean_actor
 
 from .config import Config, load_config
 from .errors import MossError, invalid_request, nearest
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from moss_memory.code_state.work_tree import CodeState
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.engine import Result, Transaction
     from moss_memory.storage.idempotency import IdempotentCall
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from .typed import Tools
 else:
     Tools = object
+
+DEFAULT_ACTOR = "python"
 
 
 class Store(Maintenance, Tools):
@@ -34,9 +38,12 @@ class Store(Maintenance, Tools):
         config: Config,
         *,
         read_only: bool = False,
+        actor: str = "",
+        in_work_tree: bool = True,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
+        """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers."""
         self.config = config
         self._read_only = read_only
         self._engine = open_engine(config)
@@ -44,6 +51,9 @@ class Store(Maintenance, Tools):
         self._new_id = id_source
         self._disabled = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._disabled)
+        self._in_work_tree = in_work_tree and config.record_code
+        self._last_caller: Caller | None = None
+        self._caller = Caller(clean_actor(actor) or DEFAULT_ACTOR, in_work_tree=self._in_work_tree)
 
     def call(
         self,
@@ -56,6 +66,8 @@ class Store(Maintenance, Tools):
         workspace: str | None = None,
         idempotency_key: str | None = None,
         advice: bool = True,
+        actor: str | None = None,
+        code: CodeState | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -63,14 +75,16 @@ class Store(Maintenance, Tools):
         false a write that must wait raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
-        refused without a search for similar names.
+        refused without a search for similar names. `actor` and `code` replace the store's actor and the code state of
+        the process.
         """
         operation = catalog.find(tool)
         if operation is None:
             raise unknown_tool(tool)
         if operation.proxy:
             operation, arguments = catalog.resolve_proxy(operation, arguments, self._find_offered, unknown_tool)
-        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice)
+        caller = self._caller if actor is None and code is None else self._other_caller(actor, code)
+        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, caller)
         try:
             return self._run(operation, operation.name, arguments, call, wait=wait, key=idempotency_key)
         except MossError as error:
@@ -162,6 +176,7 @@ class Store(Maintenance, Tools):
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
         advice: bool = True,
+        caller: Caller | None = None,
     ) -> CallContext:
         other = workspace is not None and workspace != self.config.workspace
         return CallContext(
@@ -172,7 +187,19 @@ class Store(Maintenance, Tools):
             cancelled=cancelled,
             progress=progress,
             advice=advice,
+            caller=caller or self._caller,
         )
+
+    def _other_caller(self, actor: str | None, code: CodeState | None) -> Caller:
+        name = clean_actor(actor) or self._caller.actor
+        if code is not None and self.config.record_code:
+            return Caller(name, code=code)
+        if name != self._caller.actor:
+            # The clients of a connection come one after the other: the last one is the likely one.
+            if self._last_caller is None or self._last_caller.actor != name:
+                self._last_caller = Caller(name, in_work_tree=self._in_work_tree)
+            return self._last_caller
+        return self._caller
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
         """Refuse disabled tools, and writes if the store is read-only."""
@@ -291,12 +318,14 @@ class Store(Maintenance, Tools):
         self.close()
 
 
-def open_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> Store:
+def open_store(
+    home: str | None = None, *, config: Config | None = None, read_only: bool = False, actor: str = DEFAULT_ACTOR
+) -> Store:
     """Open the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write creates it.
 
-    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`.
+    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`.
     """
-    return Store(config or load_config(home), read_only=read_only)
+    return Store(config or load_config(home), read_only=read_only, actor=actor)
 
 
 def _refuse_credentials(

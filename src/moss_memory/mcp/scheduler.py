@@ -88,6 +88,8 @@ class CallScheduler:
             wait=False,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            actor=call.actor,
+            code=call.code,
         )
         return tool_answer(call, result)
 
@@ -260,6 +262,8 @@ def run_call(
             progress=report,
             workspace=call.tools.workspace,
             idempotency_key=call.idempotency_key,
+            actor=call.actor,
+            code=call.code,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

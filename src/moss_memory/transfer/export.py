@@ -126,7 +126,7 @@ class Export:
 
     def _line_files(self) -> Iterator[tuple[str, tuple[bytes, int]]]:
         yield ARTIFACTS, _lines(ARTIFACT.line(values) for values in ARTIFACT.rows(self._tx))
-        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS,), reasoning.TABLES))
+        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS, reasoning.ORIGINS), reasoning.TABLES))
         yield task.FILE, _lines(self._workspace_lines((), task.TABLES))
         yield record.FILE, _lines(self._records())
         if self._with_history:

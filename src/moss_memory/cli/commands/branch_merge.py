@@ -18,7 +18,7 @@ def merge_branch(
     home: str | None, *, into: str | None = None, dry_run: bool = False, **arguments: Any
 ) -> dict[str, Any]:
     """Merge everything of a branch into its base; a second run after an interruption adds nothing twice."""
-    with Store(load_settings(home)) as store:
+    with Store(load_settings(home), actor="cli") as store:
         base = into or _base_of(store, arguments)
         place = {**arguments, "into": base, "dry_run": dry_run}
         merged = {doc: _merge_document(store, tool, {**place, "doc": doc}) for doc, tool in _PARTS}

@@ -36,7 +36,7 @@ def prime(home: str | None, *, workspace: str | None = None, before_compaction: 
     The default workspace is that of the repository; if there is none, print a line for each workspace with open work.
     """
     config = load_settings(home)
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
         place = workspace or config.workspace or _repository_workspace(store)
         if before_compaction:
             show(_REMINDER.format(workspace=quoted(place or "default")))

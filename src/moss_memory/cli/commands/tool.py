@@ -53,7 +53,7 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             return code
     _read_text(command, request)
     with InterruptHandler(command.operation) as interruptions:
-        store = Store(config)
+        store = Store(config, actor="cli")
         _infer(store, command, request)
         result = perform(store, command, request, interruptions)
         if "text" in request.extras:

@@ -150,6 +150,7 @@ def capsule_store(
     owner = None if name is None else tx.value(sql["name_taken"], row)
     if owner is None:
         row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        row |= {"version_origin": tx.origin, "confirmed_origin": None}
         tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":
         hint = 'choose another name, update that one, or store with `mode: "replace"`'

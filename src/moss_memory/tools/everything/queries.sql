@@ -5,7 +5,8 @@
 select coalesce(max(seq), 0) from events
 
 -- name: changes
-select seq, workspace, tool, address, ts_ms from events where seq > :after and seq <= :last order by seq
+select seq, workspace, tool, address, ts_ms, (select actor from origins where origin_id = events.origin)
+from events where seq > :after and seq <= :last order by seq
 
 -- name: capsules
 -- What is active in each workspace.
@@ -100,6 +101,14 @@ select (select count(*) from capsules where workspace_norm = :workspace and dele
 -- name: rename_events
 -- What happened in a workspace is told of it under its new name too.
 update events set workspace = :to where workspace = :was
+
+-- name: rename_repositories
+insert into workspace_repositories (workspace, repository_id, repository)
+select :to, repository_id, repository from workspace_repositories where workspace = :was
+on conflict (workspace, repository_id, repository) do nothing
+
+-- name: forget_repositories
+delete from workspace_repositories where workspace = :was
 
 -- name: add_activity
 insert into activity (workspace, day, tool, changes)

@@ -81,6 +81,15 @@ def _move_conflict(conflict: Values, move: Renumbering) -> None:
 
 
 NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), workspace_condition="", only="last > 0")
+ORIGINS = Table(
+    "origins",
+    text("origin_id"),
+    text("actor"),
+    *[text(name, optional=True) for name in ("repository", "repository_id", "branch", "commit_id")],
+    key=("origin_id",),
+    workspace_condition="",
+)
+"""Who made the changes and where in the code; the rows of all families name them."""
 TABLES = (
     Table(
         "workspaces",
@@ -131,6 +140,7 @@ TABLES = (
         text("card_id", optional=True),
         whole("ts_ms"),
         flag("hidden"),
+        text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
         fix=_move_entry,
@@ -181,6 +191,7 @@ TABLES = (
         text("state"),
         whole("ts_ms"),
         number("next_seq", SEQ, endless=True),
+        text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
     ),
