@@ -16,7 +16,6 @@ _MAX_CACHED = 2_000
 _DIRECTORY = b"40000"
 _SUBMODULE = b"160000"
 REWRITTEN = "the commit is no longer in the history of its branch; it was rebased, amended or dropped"
-_TOO_LARGE = "git cannot read the repository"
 
 File = tuple[bytes, bytes]
 """Mode and object id."""

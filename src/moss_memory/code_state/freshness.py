@@ -81,7 +81,8 @@ def compare_all(
     failed = ""
     for place, paths in named.items():
         saved = texts[place][0]
-        assert saved is not None and here is not None
+        assert saved is not None
+        assert here is not None
         if failed:
             results[place] = unknown(failed)
             continue

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 LIMIT_S = 1.0
 """For all processes of a call."""
-_MOST_BYTES = 64 << 20
 _NOWHERE = os.devnull
 _ENVIRONMENT = {
     "PATH": "/nonexistent",

@@ -139,6 +139,7 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.search_tool",
                 "moss_memory.tools.everything.version_tools",
                 "moss_memory.tools.everything.erase_tool",
+                "moss_memory.tools.everything.freshness_tools",
                 "moss_memory.tools.everything.workspace_tools",
                 "moss_memory.tools.everything.recent_workspaces",
                 "moss_memory.tools.everything.workspace_admin",
@@ -146,6 +147,7 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.discovery_tools",
             ),
             serves={
+                "moss_freshness": ("capsule", "reasoning"),
                 **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
                 **dict.fromkeys(
                     ("moss_workspaces", "moss_erase"), ("capsule", "artifact", "reasoning", "task", "record")

@@ -59,9 +59,10 @@ class Versioned:
         """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
         kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
         self._keep = (
-            "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw, chars,"
-            f" {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
-            f" version_origin, greatest(version_at, :moss_now), workspace_raw, name_raw, {chars}, {', '.join(kept.values())}"
+            "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw,"
+            f" chars, {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
+            f" version_origin, greatest(version_at, :moss_now), workspace_raw, name_raw, {chars},"
+            f" {', '.join(kept.values())}"
             f" from {rows.table} {{where}} on conflict (family, subject, version) do nothing"
         )
         self._of_row = f"family = '{self.family}' and subject = (select row_id from {rows.table} where id = :id)"

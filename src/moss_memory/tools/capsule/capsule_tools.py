@@ -31,6 +31,7 @@ from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
 from .capsule_rows import capsules, fetch_key, measured, shown, sql, versioned
+from .saved_in import CODE_FIELDS, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
 @operation(
     single_statement=is_now,
     idempotent=True,
-    answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
+    answers=CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule"),
     example="moss fetch shop/auth",
 )
 def capsule_fetch(
@@ -196,11 +197,13 @@ def capsule_fetch(
     """Load one capsule by id, or by workspace and name, with its full text; also as it was in an earlier version."""
     address = Address(id, workspace, name)
     if version is None and as_of is None:
-        return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
+        row = capsules.find(tx, address, include_deleted=include_deleted)
+        return shown(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
     upto = time_asked(version, as_of)
     row = capsules.find(tx, address, include_deleted=include_deleted)
     old = versioned.at(tx, row, version=version, as_of=upto)
-    return {**shown(old, include_text=include_text), "current_version": row["version"]}
+    answer = {**shown(old, include_text=include_text), "current_version": row["version"]}
+    return answer | (code_fields(tx, old) if include_text else {})
 
 
 @operation(

@@ -117,3 +117,12 @@ on conflict (workspace, day, tool) do update set changes = activity.changes + ex
 
 -- name: forget_activity
 delete from activity where workspace = :was
+
+-- name: cards_about_code
+-- The present versions of decisions and evidence, newest first.
+select coalesce((select w.workspace_raw from workspaces w where w.workspace_norm = v.workspace_norm), v.workspace_norm),
+  v.key, v.title, v.text, v.origin, v.seq
+from documents d join graph_versions v on v.branch_id = d.branch_id and v.doc = d.doc
+where d.shape = 'graph' and v.type in ('decision', 'evidence') and v.next_seq = 9223372036854775807 and v.deleted = 0
+  and coalesce(v.status, '') not in ('superseded', 'merged', 'rejected') {condition}
+order by v.seq desc limit :most
