@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.code_state.work_tree import CodeState
+    from moss_memory.code_state.work_tree import CodeState, WorkTree
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.engine import Result, Transaction
     from moss_memory.storage.idempotency import IdempotentCall
@@ -40,10 +40,14 @@ class Store(Maintenance, Tools):
         read_only: bool = False,
         actor: str = "",
         in_work_tree: bool = True,
+        sees_work_tree: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
-        """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers."""
+        """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers.
+
+        With `sees_work_tree` calls without an actor compare with it all the same.
+        """
         self.config = config
         self._read_only = read_only
         self._engine = open_engine(config)
@@ -53,7 +57,11 @@ class Store(Maintenance, Tools):
         self._is_limited = read_only or bool(self._disabled)
         self._in_work_tree = in_work_tree and config.record_code
         self._last_caller: Caller | None = None
-        self._caller = Caller(clean_actor(actor) or DEFAULT_ACTOR, in_work_tree=self._in_work_tree)
+        self._caller = Caller(
+            clean_actor(actor) or DEFAULT_ACTOR,
+            in_work_tree=self._in_work_tree,
+            sees_work_tree=sees_work_tree and config.record_code,
+        )
 
     def call(
         self,
@@ -282,6 +290,10 @@ class Store(Maintenance, Tools):
         with ErrorTranslation(self._engine, what):
             found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
         return found
+
+    def work_tree(self) -> WorkTree | None:
+        """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
+        return self._caller.work_tree()
 
     def is_large(self) -> bool:
         """Return whether a search or a count over the store may take longer than 20 ms."""

@@ -86,7 +86,7 @@ def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
     asked = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
     answer = git.run("cat-file", "--batch", given=asked)
     at = 0
-    for (commit, _), paths in folders.items():
+    for (commit, _), inside in folders.items():
         end = answer.index(b"\n", at)
         head, at = answer[at:end].split(b" "), end + 1
         entries: dict[bytes, File] = {}
@@ -97,7 +97,7 @@ def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
                 entries = {name: (mode, key) for mode, name, key in tree_entries(content, len(commit) // 2)}
             at += size + 1
         known = _files[tree.common, commit]
-        for path in paths:
+        for path in inside:
             found = entries.get(os.path.basename(path).encode("utf-8", "surrogateescape"))
             known[path] = None if found is None or found[0] in (_DIRECTORY, _SUBMODULE) else found
 

@@ -25,13 +25,15 @@ _TOO_LONG = "it took too long"
 class Freshness:
     """The result of a comparison."""
 
-    __slots__ = ("changed", "commits", "missing", "paths", "state", "why")
+    __slots__ = ("changed", "commits", "kept", "missing", "paths", "state", "why")
 
     def __init__(self, state: str, *, commits: int | None = None, paths: int = 0, why: str = "") -> None:
         self.state = state
         self.commits = commits
         self.changed: list[str] = []
         self.missing: list[str] = []
+        self.kept: list[str] = []
+        """The files that did not change, as far as they were compared."""
         self.paths = paths
         """How many files the text names."""
         self.why = why
@@ -92,6 +94,20 @@ def compare_all(
     return [unknown(NO_COMMIT) if found is None else found for found in results]
 
 
+def places_of(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
+    """Compare as `freshness_of` does, but look at the files also if the commit is the present one."""
+    result = freshness_of(tree, saved, text)
+    here = tree.state()
+    if result.state == FRESH and here is not None and saved.commit == here.commit:
+        try:
+            paths = paths_in(text, tree.main)
+            comparison.load_files(Git(tree.folder), tree, {here.commit: set(paths)})
+        except GitError as error:
+            return unknown(str(error))
+        return _compare(tree, saved.commit, here.commit, paths, comparison.Distance(0))
+    return result
+
+
 def _obvious(here: CodeState | None, saved: CodeState | None) -> Freshness | None:
     """Return a result that needs no comparison, None if one is needed."""
     if here is None:
@@ -116,6 +132,8 @@ def _compare(tree: WorkTree, saved: str, head: str, paths: list[str], since: com
             result.missing.append(path)
         elif before != now:
             result.changed.append(path)
+        else:
+            result.kept.append(path)
     if result.paths and len(result.missing) == result.paths:
         result.state = ORPHANED
     elif result.changed or result.missing:

@@ -232,5 +232,6 @@ def open_server(
         demonstration=bool(own_home),
         actor=BROWSER_ACTOR,
         in_work_tree=False,
+        sees_work_tree=not bind.is_remote,
     )
     return MossServer(listening, context, folder, bind, read_only=read_only, log_all=log_all, own_home=own_home)

@@ -40,6 +40,7 @@ class ServerContext:
         demonstration: bool = False,
         actor: str = "mcp",
         in_work_tree: bool = True,
+        sees_work_tree: bool = False,
     ) -> None:
         """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder.
 
@@ -47,6 +48,7 @@ class ServerContext:
         """
         self._actor = actor
         self._in_work_tree = in_work_tree
+        self._sees_work_tree = sees_work_tree
         self._home = home
         self._read_only = read_only
         self._without = without
@@ -97,7 +99,11 @@ class ServerContext:
                 refuse_demonstration(self._config.home)
             if self._store is None:
                 self._store = Store(
-                    self._config, read_only=self._read_only, actor=self._actor, in_work_tree=self._in_work_tree
+                    self._config,
+                    read_only=self._read_only,
+                    actor=self._actor,
+                    in_work_tree=self._in_work_tree,
+                    sees_work_tree=self._sees_work_tree,
                 )
             return self._store
 

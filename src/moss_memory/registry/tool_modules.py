@@ -119,6 +119,7 @@ MODULES = {
     "moss_erase": "moss_memory.tools.everything.erase_tool",
     "moss_freshness": "moss_memory.tools.everything.freshness_tools",
     "moss_confirm": "moss_memory.tools.everything.freshness_tools",
+    "moss_places": "moss_memory.tools.everything.freshness_tools",
     "moss_workspaces": "moss_memory.tools.everything.workspace_tools",
     "moss_recent": "moss_memory.tools.everything.recent_workspaces",
     "moss_workspace_rename": "moss_memory.tools.everything.workspace_admin",

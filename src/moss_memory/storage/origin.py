@@ -57,13 +57,22 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
 class Caller:
     """Who calls: the actor, and the code state, which is that of the process or sent with the call."""
 
-    __slots__ = ("_code", "_in_work_tree", "_origin", "actor")
+    __slots__ = ("_code", "_in_work_tree", "_origin", "_sees_work_tree", "actor")
 
-    def __init__(self, actor: str, *, code: CodeState | None = None, in_work_tree: bool = False) -> None:
+    def __init__(
+        self,
+        actor: str,
+        *,
+        code: CodeState | None = None,
+        in_work_tree: bool = False,
+        sees_work_tree: bool = False,
+    ) -> None:
         self.actor = actor
         self._code = code
         self._in_work_tree = in_work_tree
         """Whether the repository of the process is that of the caller."""
+        self._sees_work_tree = sees_work_tree or in_work_tree
+        """Whether the caller may compare with it, as pages do on the machine of their reader."""
         self._origin: Origin | None = None
 
     def origin(self) -> Origin:
@@ -78,7 +87,7 @@ class Caller:
 
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the caller's."""
-        if not self._in_work_tree:
+        if not self._sees_work_tree:
             return None
         from moss_memory.code_state.work_tree import work_tree_of
 

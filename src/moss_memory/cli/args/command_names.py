@@ -53,7 +53,7 @@ SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_r
 
 UNLISTED = (
     "record_capabilities", "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
-    "moss_workspace_delete", "moss_confirm",
+    "moss_workspace_delete", "moss_confirm", "moss_places",
 )  # fmt: skip
 """Commands of tools that MCP does not list."""
 

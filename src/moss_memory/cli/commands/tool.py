@@ -16,6 +16,9 @@ from moss_memory.store import Store
 from .command_request import load_settings, request_of
 from .signals import InterruptHandler
 
+STALE = ("orphaned", "drifted")
+"""The states of memory that has to be looked at."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -30,6 +33,8 @@ def run_tool(words: list[str], home: str | None) -> int:
     if found is None:
         return _help_or_refuse(words)
     command, rest = found
+    if command.operation.name == "moss_freshness" and (confirmed := _confirmation(command, rest, home)):
+        return _run(*confirmed, home)
     if command.operation.name.endswith("_purge"):
         chosen = _purge_command(command, rest)
         return 0 if chosen is None else _run(chosen, rest, home)
@@ -62,10 +67,24 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             shape = _shape(command, request) if request.for_people(terminal=is_terminal(STDOUT)) else None
             response = result if shape is None else _add_titles(store, command, result)
             answer(response, table=shape, plain="table" in request.extras)
+        if "check" in request.extras and result["items"] and result["items"][0]["freshness"]["state"] in STALE:
+            return 1
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
+
+
+def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
+    """Return `moss confirm NAME` for `moss freshness --confirm NAME`; None without that option."""
+    request = request_of(command, words, home)
+    if request is None or "confirm" not in request.extras:
+        return None
+    found = find_command(["confirm"])
+    assert found is not None
+    place = ["--workspace", request.arguments["workspace"]] if "workspace" in request.arguments else []
+    kept = [f"--{name}" for name in ("json", "table") if name in request.extras]
+    return found[0], [request.extras["confirm"], *place, *kept]
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
 
 _MOST_NAMED = 5
+MOST_DRIFT_CHARS = 400
 STATES = ("orphaned", "drifted", "unknown", "fresh")
 SAVED_IN = Shape(
     "SavedIn",
@@ -78,17 +79,27 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
 
 def _check_files(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """Return the call that brings a drifted capsule up to date; it lacks the text, which only a reader can write."""
-    read = f"read {_names(found['changed'])}, " if found["changed"] else ""
-    gone = (
-        f"{_names(found['missing'])} {'is' if len(found['missing']) == 1 else 'are'} gone; " if found["missing"] else ""
-    )
-    reason = f"{gone}{read}check each section against them, then send `capsule_text` with what is true now"
+    read = f"read {_names(found['changed'])}, then " if found["changed"] else ""
+    gone = f"{_names(found['missing'])} gone: find out where that is now. " if found["missing"] else ""
+    reason = f"{gone}{read}check each section and send `capsule_text` with what is true now"
     return next_call("capsule_update", {"id": row["id"]}, reason)
 
 
 def _names(paths: list[str]) -> str:
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     return ", ".join(paths[:_MOST_NAMED]) + more
+
+
+def describe_drift(answer: dict[str, Any]) -> str:
+    """Return in one line that the files of a capsule have changed, from the answer of `moss_places`; else empty."""
+    found = answer["freshness"]
+    if found["state"] not in ("drifted", "orphaned"):
+        return ""
+    commits = f"{found['commits']} commit{'' if found['commits'] == 1 else 's'} since"
+    stale = [*found["changed"], *found["missing"]]
+    verb = "missing" if not found["changed"] else "changed or missing" if found["missing"] else "changed"
+    files = f"{len(stale)} of its {len(answer['places'])} files {verb}"
+    return f"{answer.get('name') or answer['id']}: {commits}, {files}: {_names(stale)}"
 
 
 def describe(found: dict[str, Any]) -> str:

@@ -121,6 +121,42 @@ def moss_confirm(
     return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.shown()}
 
 
+_PLACE = Shape(
+    "Place",
+    {"path": text("the file"), "state": choice(("fresh", "changed", "missing"), "since the capsule was saved")},
+    table=(Column("state"), Column("path", least=20, widest=0)),
+)
+
+
+@operation(
+    idempotent=True,
+    visible=False,
+    answers={
+        "id": text("ULID"),
+        "name": text("handle, as it was written", optional=True),
+        "places": list_of(_PLACE, "the files that it names", shown="answer"),
+        "freshness": object_of(FRESHNESS, "all in all"),
+    },
+    example="moss places shop/auth",
+)
+def moss_places(
+    tx: ReadTransaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
+) -> dict[str, Any]:
+    """List the files that a capsule names, and which of them changed or are missing since it was saved."""
+    from moss_memory.code_state import freshness
+
+    row = capsules.find(tx, Address(id, workspace, name), include_deleted=True)
+    saved, tree = code_of(tx, row), tx.call.caller.work_tree()
+    if saved is None or tree is None:
+        found = freshness.unknown(freshness.NO_COMMIT if saved is None else freshness.NO_REPOSITORY)
+    else:
+        found = freshness.places_of(tree, saved, row["capsule_text"])
+    kinds = (("missing", found.missing), ("changed", found.changed), ("fresh", found.kept))
+    places = [{"path": path, "state": state} for state, paths in kinds for path in paths]
+    named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
+    return {"id": row["id"], **named, "places": places, "freshness": found.shown()}
+
+
 if TYPE_CHECKING:
     Candidate = tuple[dict[str, Any], CodeState | None, str, int]
     """The fields of an item, where it was saved, its text, and the number of its last change."""
