@@ -9,7 +9,7 @@ import pytest
 
 from moss_memory.code_state.repository_id import normalize_url
 from moss_memory.code_state.work_tree import CodeState, code_state_of, find_work_tree
-from tests.support.repositories import Repository
+from support.repositories import Repository
 
 
 def read(folder: Path) -> CodeState | None:
@@ -136,3 +136,11 @@ def test_a_huge_file_is_not_read(shop: Repository) -> None:
     with (shop.folder / ".git" / "packed-refs").open("r+b") as file:
         file.truncate(1 << 33)
     assert known(shop.folder).commit == ""
+
+
+def test_a_repository_that_gets_an_origin_stays_the_same(shop: Repository) -> None:
+    before = known(shop.folder)
+    shop.git("remote", "add", "origin", "https://example.org/shop")
+    after = known(shop.folder)
+    assert before.repository_id != after.repository_id
+    assert before.is_same_repository(after)

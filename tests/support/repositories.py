@@ -34,11 +34,6 @@ class Repository:
         assert not check or done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    def write(self, **files: str) -> None:
-        """Write files; `__` in a name is a slash and a last `_` before the suffix its dot."""
-        for name, content in files.items():
-            self.put(name.replace("__", "/"), content)
-
     def put(self, path: str, content: str) -> None:
         target = self.folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,7 @@ class Git:
 def _reason(message: bytes) -> str:
     if b"dubious ownership" in message or b"safe.directory" in message or b"unsafe repository" in message:
         return "git refuses the repository, because another user owns it"
-    if b"bad object" in message or b"bad revision" in message or b"not a valid" in message or b"missing" in message:
+    if any(sign in message for sign in (b"bad object", b"bad revision", b"Invalid symmetric", b"missing", b"promisor")):
         return "the commit is not in this clone"
     return "git cannot read the repository"
 

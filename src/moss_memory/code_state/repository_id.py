@@ -84,4 +84,4 @@ def _root_commit(common: str) -> str:
 def _hash(kind: str, text: str) -> str:
     from _blake2 import blake2b  # hashlib would load OpenSSL
 
-    return blake2b(f"{kind}:{text}".encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return f"{kind}-{blake2b(text.encode('utf-8', 'surrogateescape'), digest_size=16).hexdigest()}"

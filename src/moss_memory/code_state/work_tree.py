@@ -32,9 +32,13 @@ class CodeState:
         self.commit = commit
 
     def is_same_repository(self, other: CodeState) -> bool:
-        """Return whether both are of one repository: by id, or by name if an id is not known."""
-        if self.repository_id and other.repository_id:
-            return self.repository_id == other.repository_id
+        """Return whether both are of one repository: by id, or by name if their ids cannot be compared.
+
+        A repository that was given an `origin` has another kind of id from then on.
+        """
+        own, others = self.repository_id, other.repository_id
+        if own and others and own.partition("-")[0] == others.partition("-")[0]:
+            return own == others
         return self.repository == other.repository
 
     def shown(self) -> dict[str, str]:
