@@ -85,7 +85,7 @@ class References:
     def __init__(self, own: str, common: str) -> None:
         self._own = own
         self._common = common
-        self.read: list[str] = []
+        self.read: dict[str, Signature] = {}
         """The files that were read or missed: the answer is the same as long as they are."""
 
     def resolve(self, name: str) -> tuple[str, str]:
@@ -102,14 +102,14 @@ class References:
     def _loose(self, name: str) -> str:
         is_own = name == "HEAD" or name.startswith(("refs/bisect/", "refs/worktree/", "refs/rewritten/"))
         path = os.path.join(self._own if is_own else self._common, name)
-        self.read.append(path)
+        self.read[path] = signature(path)  # before it is read: a change meanwhile is seen later
         return read_line(path)
 
     def _packed(self, name: str) -> str:
         if name == "HEAD":
             return ""
         path = os.path.join(self._common, "packed-refs")
-        self.read.append(path)
+        self.read[path] = signature(path)
         content = read_file(path, PACKED_REFS_BYTES) or b""
         wanted = b" " + os.fsencode(name) + b"\n"
         at = (content + b"\n").find(wanted)

@@ -50,7 +50,7 @@ class CodeState:
 class WorkTree:
     """A work tree of a repository: its folders, and its present state."""
 
-    __slots__ = ("_seen", "_state", "common", "folder", "git", "main", "reftable")
+    __slots__ = ("_origin", "_seen", "_state", "common", "configured", "folder", "git", "main", "reftable")
 
     def __init__(self, folder: str, git: str, common: str) -> None:
         self.folder = folder
@@ -61,13 +61,22 @@ class WorkTree:
         self.main = ""
         """The main work tree; for a bare repository its own folder."""
         self.reftable = False
+        self.configured: Signature = None
+        """The configuration that was read."""
+        self._origin, work_tree = self._configured()
+        self.main = self._main_work_tree(work_tree)
         self._seen: list[tuple[str, Signature]] = []
         self._state: CodeState | None = None
 
     def state(self) -> CodeState | None:
         """Return the present state; None if the repository cannot be read any more."""
-        if self._state is None or any(signature(path) != seen for path, seen in self._seen):
-            self._read()
+        if self._state is not None:
+            for path, seen in self._seen:
+                if signature(path) != seen:
+                    break
+            else:
+                return self._state
+        self._read()
         return self._state
 
     def branch_commit(self, branch: str) -> str:
@@ -75,13 +84,10 @@ class WorkTree:
         return "" if self.reftable else References(self.git, self.common).resolve(f"refs/heads/{branch}")[1]
 
     def _read(self) -> None:
-        config = os.path.join(self.common, "config")
-        files = [os.path.join(self.git, "HEAD"), config, os.path.join(self.common, "packed-refs")]
-        before = [(path, signature(path)) for path in files]  # taken first: a change while reading is seen later
-        origin, work_tree = self._configured(config)
-        self.main = self._main_work_tree(work_tree)
+        head = os.path.join(self.git, "HEAD")
+        before = signature(head)
         name = clean_name(os.path.basename(self.main))
-        if not name or before[0][1] is None:
+        if not name or before is None:
             self._state = None
             return
         refs = References(self.git, self.common)
@@ -89,11 +95,13 @@ class WorkTree:
         if not self.reftable:
             ref, commit = refs.resolve("HEAD")
             branch = clean_name(ref.removeprefix("refs/heads/")) if ref.startswith("refs/heads/") else ""
-        self._seen = before + [(path, signature(path)) for path in refs.read if path not in files]
-        self._state = CodeState(name, repository_id(self.common, self.main, origin), branch, commit)
+        self._seen = list(refs.read.items())
+        self._state = CodeState(name, repository_id(self.common, self.main, self._origin), branch, commit)
 
-    def _configured(self, config: str) -> tuple[str, str]:
+    def _configured(self) -> tuple[str, str]:
         """Return the URL of `origin` and the configured work tree; note how references are stored."""
+        config = os.path.join(self.common, "config")
+        self.configured = signature(config)
         urls: list[str] = []
         work_tree = ""
         self.reftable = False
@@ -173,9 +181,10 @@ def work_tree_of(folder: str | None = None) -> WorkTree | None:
 
 def _same_or_new(old: WorkTree | None, new: WorkTree | None) -> WorkTree | None:
     """Return the old work tree, whose state is known, if it is still the one that was found."""
-    if old is None or new is None or (old.folder, old.git, old.common) != (new.folder, new.git, new.common):
+    if old is None or new is None:
         return new
-    return old
+    same = (old.folder, old.git, old.common, old.configured) == (new.folder, new.git, new.common, new.configured)
+    return old if same else new
 
 
 def code_state_of(folder: str | None = None) -> CodeState | None:

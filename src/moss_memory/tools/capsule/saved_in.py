@@ -69,6 +69,9 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {"saved_in": show_code(saved, here)}
     if tree is None or here is None or not saved.is_same_repository(here):
         return fields
+    if saved.commit and saved.commit == here.commit:  # without the modules of a comparison
+        fields["freshness"] = {"state": "fresh", "commits": 0, "changed": [], "missing": []}
+        return fields
     from moss_memory.code_state.freshness import freshness_of
 
     fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).shown()
