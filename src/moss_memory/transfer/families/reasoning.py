@@ -90,6 +90,19 @@ ORIGINS = Table(
     workspace_condition="",
 )
 """Who made the changes and where in the code; the rows of all families name them."""
+_NAMES_ORIGINS = (
+    "select version_origin from capsules", "select confirmed_origin from capsules",
+    "select version_origin from artifacts", "select origin from doc_entries", "select origin from graph_versions",
+    "select origin from events where payload is not null",
+)  # fmt: skip
+
+
+def exported_origins(*, with_history: bool) -> str:
+    """Return the condition on origins that exported rows name them; others belong to this store alone."""
+    versions = ("select origin from versions",) if with_history else ()
+    return " or ".join([f"origin_id in ({one})" for one in (*_NAMES_ORIGINS, *versions)])
+
+
 TABLES = (
     Table(
         "workspaces",

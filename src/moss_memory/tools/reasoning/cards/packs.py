@@ -9,6 +9,7 @@ from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
+from moss_memory.tools.capsule.saved_in import CODE_FIELDS
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
 from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
@@ -263,7 +264,9 @@ def _load_extras(
     capsule = latest.get("item")
     truncated = False
     if "capsules" in include:
-        found["capsules"] = [] if capsule is None else [capsule]
+        found["capsules"] = (
+            [] if capsule is None else [{key: capsule[key] for key in capsule if key not in CODE_FIELDS}]
+        )
     if "artifacts" in include:
         run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
