@@ -147,7 +147,6 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.discovery_tools",
             ),
             serves={
-                "moss_freshness": ("capsule", "reasoning"),
                 **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
                 **dict.fromkeys(
                     ("moss_workspaces", "moss_erase"), ("capsule", "artifact", "reasoning", "task", "record")

@@ -69,7 +69,7 @@ class Entry(NamedRow):
         fields["content"] = self.content
         if self.source_event_id is not None:
             fields["source_event_id"] = self.source_event_id
-        if self.by is not None:
+        if self.by is not None and self.written_as != "note":
             fields["by"] = self.by
         return fields
 

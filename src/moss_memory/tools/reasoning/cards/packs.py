@@ -264,9 +264,8 @@ def _load_extras(
     capsule = latest.get("item")
     truncated = False
     if "capsules" in include:
-        found["capsules"] = (
-            [] if capsule is None else [{key: capsule[key] for key in capsule if key not in CODE_FIELDS}]
-        )
+        kept = {key: value for key, value in (capsule or {}).items() if key not in CODE_FIELDS}
+        found["capsules"] = [kept] if kept else []
     if "artifacts" in include:
         run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []
