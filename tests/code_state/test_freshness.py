@@ -13,7 +13,7 @@ import pytest
 
 from contract.doors import FULL, Clock, open_test_store
 from moss_memory import Store
-from moss_memory.code_state import comparison, git_process
+from moss_memory.code_state import comparison, git_process, work_tree
 from moss_memory.code_state.work_tree import CodeState
 from moss_memory.errors import MossError
 from support.repositories import Repository
@@ -121,6 +121,7 @@ def test_a_commit_that_is_not_in_a_shallow_clone_is_unknown(
     store: Store, shop: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shop.git("remote", "add", "origin", f"file://{shop.folder}")
+    work_tree._known.clear()  # the configuration counts as known for a second
     store.call("moss_confirm", {"workspace": "shop", "name": "auth"})
     shop.commit({"src/db.py": "x"})
     shop.git("clone", "-q", "--depth", "1", f"file://{shop.folder}", str(tmp_path / "clone"))
