@@ -166,6 +166,8 @@ SETTINGS = {
     "ends early at this many characters of its items' JSON; `pagination.next_offset` continues it",
     "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
     "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
+    "record_code": "remember repository, branch and commit with every change made inside of a git work tree, and "
+    "compare them later; a repository may only turn it off",
     "history_keep": "most versions of a capsule or artifact that are kept, the present one included: `1` keeps no old "
     "one; only in the global file",
     "history_days": "days that a replaced version is kept; only in the global file",

@@ -98,8 +98,9 @@ def imported(path: Path) -> set[str]:
 
 INTERFACES = ("cli", "mcp", "http", "web", "connect", "demo", "adapters")
 LAYERS = {
-    "errors": 0, "version": 0, "log": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2, "storage": 3, "rows": 4,
-    "tools": 5, "tools.everything": 6, "transfer": 6, "maintenance": 7, "store": 7, "async_store": 7,
+    "errors": 0, "version": 0, "log": 0, "code_state": 0, "secrets": 1, "registry": 1, "config": 1, "search": 2,
+    "storage": 3, "rows": 4, "tools": 5, "tools.everything": 6, "transfer": 6, "maintenance": 7, "store": 7,
+    "async_store": 7,
     **dict.fromkeys(INTERFACES, 8),
     # Modules that import nothing but errors:
     "rows.names": 0, "rows.ids": 0, "rows.paging": 0, "rows.times": 0, "registry.invisible": 0, "storage.tokenizer": 0,

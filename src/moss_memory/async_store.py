@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .registry import catalog
-from .store import Store, open_store
+from .store import DEFAULT_ACTOR, Store, open_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,6 +99,8 @@ async def _wait_ended(call: Future[dict[str, Any]]) -> None:
         call.exception()  # retrieved, so that asyncio does not warn of it
 
 
-def open_async_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> AsyncStore:
+def open_async_store(
+    home: str | None = None, *, config: Config | None = None, read_only: bool = False, actor: str = DEFAULT_ACTOR
+) -> AsyncStore:
     """Open a store as `open_store` does, for asynchronous programs."""
-    return AsyncStore(open_store(home, config=config, read_only=read_only))
+    return AsyncStore(open_store(home, config=config, read_only=read_only, actor=actor))

@@ -20,6 +20,7 @@ DEFAULTS: dict[str, Any] = {
     "page_max_chars": 100_000,
     "artifact_validate": False,
     "allow_secrets": False,
+    "record_code": True,
     "history_keep": 100,
     "history_days": 365,
     "allowed_paths": [],
@@ -37,7 +38,7 @@ DEFAULTS: dict[str, Any] = {
 
 _ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
-_ONLY_TO_FORBID = ("allow_secrets",)
+_ONLY_TO_FORBID = ("allow_secrets", "record_code")
 ONLY_TO_LOWER = ("capsule_max_chars", "text_max_chars", "import_max_bytes")
 _FILE_MAX_BYTES = 1_000_000
 

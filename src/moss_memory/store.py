@@ -9,6 +9,7 @@ from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
 from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine
+from moss_memory.storage.origin import Caller, clean_actor
 
 from .config import Config, load_config
 from .errors import MossError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from moss_memory.code_state.work_tree import CodeState, WorkTree
     from moss_memory.registry.operation import Operation
     from moss_memory.storage.engine import Result, Transaction
     from moss_memory.storage.idempotency import IdempotentCall
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 else:
     Tools = object
 
+DEFAULT_ACTOR = "python"
 _ABOUT_WORKSPACES = frozenset({"NOT_FOUND", "INVALID_REQUEST"})
 """Codes of errors that may come from a mistyped workspace."""
 
@@ -41,9 +44,16 @@ class Store(Maintenance, Tools):
         config: Config,
         *,
         read_only: bool = False,
+        actor: str = "",
+        in_work_tree: bool = True,
+        sees_work_tree: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
+        """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers.
+
+        With `sees_work_tree` calls without an actor compare with it all the same.
+        """
         self.config = config
         self._read_only = read_only
         self._engine = open_engine(config)
@@ -51,6 +61,13 @@ class Store(Maintenance, Tools):
         self._new_id = id_source
         self._disabled = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._disabled)
+        self._in_work_tree = in_work_tree and config.record_code
+        self._last_caller: Caller | None = None
+        self._caller = Caller(
+            clean_actor(actor) or DEFAULT_ACTOR,
+            in_work_tree=self._in_work_tree,
+            sees_work_tree=sees_work_tree and config.record_code,
+        )
 
     def call(
         self,
@@ -65,6 +82,8 @@ class Store(Maintenance, Tools):
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
+        actor: str | None = None,
+        code: CodeState | None = None,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -74,7 +93,8 @@ class Store(Maintenance, Tools):
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
-        returns an answer as the caller sends it on, whose size the call's budget limits.
+        returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
+        store's actor and the code state of the process.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
@@ -83,7 +103,10 @@ class Store(Maintenance, Tools):
             operation, arguments = catalog.resolve_proxy(
                 operation, arguments, self._find_offered, self.unknown_tool_error
             )
-        call = self._context(operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed)
+        caller = self._caller if actor is None and code is None else self._other_caller(actor, code)
+        call = self._context(
+            operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
+        )
         began_s = time.perf_counter()
         try:
             answer = self._run(
@@ -214,6 +237,7 @@ class Store(Maintenance, Tools):
         workspace: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
+        caller: Caller | None = None,
     ) -> CallContext:
         other = workspace is not None and workspace != self.config.workspace
         return CallContext(
@@ -225,7 +249,19 @@ class Store(Maintenance, Tools):
             progress=progress,
             advice=advice,
             is_listed=is_listed,
+            caller=caller or self._caller,
         )
+
+    def _other_caller(self, actor: str | None, code: CodeState | None) -> Caller:
+        name = clean_actor(actor) or self._caller.actor
+        if code is not None and self.config.record_code:
+            return Caller(name, code=code)
+        if name != self._caller.actor:
+            # The clients of a connection come one after the other: the last one is the likely one.
+            if self._last_caller is None or self._last_caller.actor != name:
+                self._last_caller = Caller(name, in_work_tree=self._in_work_tree)
+            return self._last_caller
+        return self._caller
 
     def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
         """Refuse disabled tools, and writes if the store is read-only."""
@@ -317,6 +353,10 @@ class Store(Maintenance, Tools):
             found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
         return found
 
+    def work_tree(self) -> WorkTree | None:
+        """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
+        return self._caller.work_tree()
+
     def is_large(self) -> bool:
         """Return whether a search or a count over the store may take longer than 20 ms."""
         return self._engine.is_large()
@@ -352,12 +392,14 @@ class Store(Maintenance, Tools):
         self.close()
 
 
-def open_store(home: str | None = None, *, config: Config | None = None, read_only: bool = False) -> Store:
+def open_store(
+    home: str | None = None, *, config: Config | None = None, read_only: bool = False, actor: str = DEFAULT_ACTOR
+) -> Store:
     """Open the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write creates it.
 
-    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`.
+    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`.
     """
-    return Store(config or load_config(home), read_only=read_only)
+    return Store(config or load_config(home), read_only=read_only, actor=actor)
 
 
 def _refuse_credentials(

@@ -40,6 +40,27 @@ class FetchedCapsule(TypedDict):
     fetch_key: FetchKey
     capsule_text: str
     current_version: NotRequired[int]
+    saved_in: NotRequired[SavedIn]
+    freshness: NotRequired[Freshness]
+    next: NotRequired[NextCall]
+
+class SavedIn(TypedDict):
+    repository: str
+    repository_id: NotRequired[str]
+    branch: NotRequired[str]
+    commit: NotRequired[str]
+
+class Freshness(TypedDict):
+    state: Literal['orphaned', 'drifted', 'unknown', 'fresh']
+    commits: int | None
+    changed: list[str]
+    missing: list[str]
+    why: NotRequired[str]
+
+class NextCall(TypedDict):
+    tool: str
+    arguments: dict[str, Any]
+    reason: str
 
 class CapsuleFetchManyItems(TypedDict):
     id: NotRequired[str | None]
@@ -128,8 +149,32 @@ class Finding(TypedDict):
     column: int
 
 class CapsuleLatestAnswer(TypedDict):
-    item: Capsule | None
+    item: LatestCapsule | None
     elsewhere: NotRequired[list[CapsuleElsewhere]]
+
+class LatestCapsule(TypedDict):
+    id: str
+    workspace: str
+    workspace_norm: str
+    name: NotRequired[str]
+    name_norm: NotRequired[str]
+    title: NotRequired[str]
+    capsule_chars: int
+    tokens_estimate: int
+    tags: list[str]
+    source: NotRequired[str]
+    run_id: NotRequired[str]
+    phase: NotRequired[str]
+    role: NotRequired[str]
+    created_at: int
+    updated_at: int
+    deleted_at: NotRequired[int]
+    version: int
+    fetch_key: FetchKey
+    capsule_text: str
+    saved_in: NotRequired[SavedIn]
+    freshness: NotRequired[Freshness]
+    next: NotRequired[NextCall]
 
 class CapsuleElsewhere(TypedDict):
     workspace: str
@@ -547,6 +592,7 @@ class LastEntry(TypedDict):
     branch: str
     doc: str
     kind: Literal['note', 'event']
+    by: NotRequired[str]
 
 class OpenConflicts(TypedDict):
     open: int
@@ -614,6 +660,7 @@ class Entry(TypedDict):
     meta: NotRequired[dict[str, Any]]
     content: str
     source_event_id: NotRequired[str]
+    by: NotRequired[str]
 
 class BranchmindShowAnswer(TypedDict):
     branch: str
@@ -1094,11 +1141,6 @@ class PackedCandidate(TypedDict):
     blocked_by: list[str]
     why: str
 
-class NextCall(TypedDict):
-    tool: str
-    arguments: dict[str, Any]
-    reason: str
-
 class BranchmindThinkWatchAnswer(TypedDict):
     branch: str
     graph_doc: str
@@ -1145,6 +1187,7 @@ class PackedEntry(TypedDict):
     meta: NotRequired[dict[str, Any]]
     content: str
     source_event_id: NotRequired[str]
+    by: NotRequired[str]
 
 class PackedPage(TypedDict):
     next_cursor: NotRequired[int]
@@ -1265,6 +1308,7 @@ class TaskEvent(TypedDict):
     target: str
     path: NotRequired[str]
     payload: dict[str, Any]
+    by: NotRequired[str]
 
 class NewStep(TypedDict):
     step_id: str
@@ -1721,6 +1765,7 @@ class Version(TypedDict):
     version: int
     at: int
     tool: str
+    by: NotRequired[str]
     source: NotRequired[str]
     chars: int
     change: str
@@ -1765,6 +1810,37 @@ class Removed(TypedDict):
     rows: int
     versions: int
     vectors: int
+
+class MossFreshnessAnswer(TypedDict):
+    items: list[FreshnessItem]
+    pagination: Page
+
+class FreshnessItem(TypedDict):
+    type: Literal['capsule', 'card']
+    id: str
+    name: NotRequired[str]
+    title: NotRequired[str]
+    workspace: str
+    saved_in: SavedIn | None
+    freshness: Freshness
+
+class MossConfirmAnswer(TypedDict):
+    id: str
+    workspace: str
+    name: NotRequired[str]
+    saved_in: SavedIn
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class MossPlacesAnswer(TypedDict):
+    id: str
+    name: NotRequired[str]
+    places: list[Place]
+    freshness: Freshness
+
+class Place(TypedDict):
+    path: str
+    state: Literal['fresh', 'changed', 'missing']
 
 class MossWorkspacesAnswer(TypedDict):
     workspaces: list[WorkspaceFigures]
@@ -2215,6 +2291,15 @@ class Tools:
     def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
 
+    def moss_freshness(self, *, workspace: str | None = None, id: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossFreshnessAnswer:
+        """Tell which capsules, decisions and evidence are stale: whether files they name changed since they were saved."""
+
+    def moss_confirm(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossConfirmAnswer:
+        """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+
+    def moss_places(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None) -> MossPlacesAnswer:
+        """List the files that a capsule names, and which of them changed or are missing since it was saved."""
+
     def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""
 
@@ -2595,6 +2680,15 @@ class AsyncTools:
 
     async def moss_erase(self, *, type: Literal['capsule', 'artifact', 'record', 'note', 'trace', 'node', 'task'], id: str | None = None, workspace: str | None = None, name: str | None = None, version: int | None = None, branch: str | None = None, doc: str | None = None, seq: int | None = None, target: str | None = None, step_id: str | None = None, dry_run: bool | None = False, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossEraseAnswer:
         """Remove something for good (a secret, personal data): row, versions, copies, index and bytes; no way back."""
+
+    async def moss_freshness(self, *, workspace: str | None = None, id: str | None = None, name: str | None = None, limit: int | None = 20, offset: int | None = 0, fetch_key: Mapping[str, Any] | None = None) -> MossFreshnessAnswer:
+        """Tell which capsules, decisions and evidence are stale: whether files they name changed since they were saved."""
+
+    async def moss_confirm(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> MossConfirmAnswer:
+        """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+
+    async def moss_places(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None) -> MossPlacesAnswer:
+        """List the files that a capsule names, and which of them changed or are missing since it was saved."""
 
     async def moss_workspaces(self, *, limit: int | None = 50, offset: int | None = 0) -> MossWorkspacesAnswer:
         """List the workspaces (projects) with counts and last change, newest first; at most 500 a page."""

@@ -52,10 +52,10 @@ class CheckedStore(Store):
         return answer
 
 
-def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
+def open_test_store(home: str, clock: Clock | None = None, *, in_work_tree: bool = False, **settings: Any) -> Store:
     """A store whose time and settings the test decides; its answers are checked."""
     config = load_config(home, cwd="/").replace(**settings)
-    return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource())
+    return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource(), in_work_tree=in_work_tree)
 
 
 def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossError:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from contract.doors import FULL
+from support.repositories import Repository
 
 if TYPE_CHECKING:
     from contract.doors import Door
@@ -54,6 +58,32 @@ def call_everything(call: Door) -> None:
     _erased(call)
     _tools(call)
     call("moss_workspaces")
+
+
+def call_about_code(call: Door) -> None:
+    """The tools that compare with a repository, in one that changes."""
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        shop = Repository(Path(folder) / "shop")
+        os.chdir(shop.folder)
+        shop.commit({"a.py": "1", "b.py": "1"})
+        call("capsule_store", name="about code", capsule_text=f"{FULL} a.py b.py")
+        call("branchmind_think_card", workspace="default", card={"type": "decision", "title": "a.py", "text": "a.py"})
+        call("moss_places", name="about code")
+        shop.commit({"a.py": "2"})
+        shop.git("rm", "-q", "b.py")
+        shop.commit()
+        call("moss_places", name="about code")
+        call("moss_freshness")
+        call("capsule_fetch", name="about code")
+        call("capsule_latest", include_text=True)
+        shop.git("checkout", "-q", "--orphan", "new")
+        shop.commit()
+        call("capsule_fetch", name="about code")
+        call("moss_confirm", name="about code")
+        Repository(Path(folder) / "other").commit({"c.py": "1"})
+        os.chdir(Path(folder) / "other")
+        call("capsule_fetch", name="about code")
+        call("moss_freshness", name="about code")
 
 
 def call_unlisted(call: Door) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
-from contract.everything import call_everything, call_unlisted, prepare
+from contract.everything import call_about_code, call_everything, call_unlisted, prepare
 from moss_memory.registry import catalog
 from moss_memory.registry.responses import Shape, inner_shapes
 from support.declared import tellable, told
@@ -57,10 +57,11 @@ class Listener(StoreDoor):
 
 def test_everything_declared_is_answered(home: str, clock: Clock) -> None:
     prepare(home)
-    with open_test_store(home, clock) as store:
+    with open_test_store(home, clock, in_work_tree=True) as store:
         door = Listener(store)
         call_everything(door)
         call_unlisted(door)
+        call_about_code(door)
     names = [operation.name for operation in catalog.operations()] + list(UNLISTED)
     known: set[str] = set()
     declared: set[str] = set()

@@ -169,7 +169,7 @@ def test_what_cannot_be_called_is_refused(call: Door, arguments: dict[str, Any])
 
 
 def test_what_the_configuration_switches_off_is_neither_found_nor_called(home: str, clock: Clock) -> None:
-    settings = {"disabled_types": ["task"], "disabled_tools": ["capsule_purge"]}
+    settings: dict[str, Any] = {"disabled_types": ["task"], "disabled_tools": ["capsule_purge"]}
     with open_test_store(home, clock, **settings) as store:
         assert not [name for name in names(store.call("moss_tools", {"query": "task step plan"})) if "tasks_" in name]
         for tool in ("tasks_list", "capsule_purge", "moss.purge"):

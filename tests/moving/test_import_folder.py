@@ -450,7 +450,9 @@ def test_every_table_is_among_those_whose_lines_are_tried(store: Store, out: Pat
     fill_every_table(store)
     store.export_folder(str(out))
     found = [table for name in out.glob("*.jsonl") for table in first_lines(name.read_text().splitlines())]
-    assert sorted(found) == sorted([*TABLES, "artifacts", "numbers", *(table.name for table in record.TABLES)])
+    assert sorted(found) == sorted(
+        [*TABLES, "artifacts", "numbers", "origins", *(table.name for table in record.TABLES)]
+    )
 
 
 def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:

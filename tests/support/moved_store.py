@@ -11,7 +11,7 @@ from moss_memory.errors import MossError
 from moss_memory.store import Store
 from support.beside import dump
 
-LEFT_BEHIND = ("upkeep", "erasures", "activity")
+LEFT_BEHIND = ("upkeep", "erasures", "activity", "workspace_repositories")
 """Tables of housekeeping, which a store makes for itself."""
 
 

@@ -27,8 +27,10 @@ from moss_memory.mcp.protocol import (
     StoreRequest,
     SubscribeRequest,
     ToolCall,
+    client_name,
 )
 from moss_memory.mcp.subscriptions import Subscription, apply_subscription, final_response, listen
+from moss_memory.storage.origin import clean_actor
 
 from . import stateless
 from .exchange import ResponseWriter, Runner
@@ -40,6 +42,7 @@ from .request_body import UNREAD, read_body
 from .sessions import MAX_SESSIONS, Sessions
 from .sse import Stream, pump
 from .timeouts import PROVE
+from .token_file import OWNER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,6 +103,10 @@ class Endpoint:
         if known:
             scope[PROVE]()
         return known
+
+    def _actor(self, client: str) -> str:
+        """Return who makes a call: the name of the token, and that of the client."""
+        return clean_actor(OWNER, client)
 
     async def refuse_unauthorized(self, send: Send) -> None:
         """Refuse a request without the token, with the location of the token file."""
@@ -214,8 +221,9 @@ class Endpoint:
             return
         asked = message.get("params")
         version = asked.get("protocolVersion") if isinstance(asked, dict) else None
+        client = client_name(asked.get("clientInfo")) if isinstance(asked, dict) else ""
         known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-        opened = self._sessions.open(str(known))
+        opened = self._sessions.open(str(known), client)
         await response.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
 
     async def _handle_message(
@@ -223,6 +231,7 @@ class Endpoint:
     ) -> None:
         outcome = protocol.answer(message)
         if isinstance(outcome, ToolCall):
+            outcome.actor = self._actor(outcome.actor or session.client)
             session.begin(outcome)
             try:
                 await response.run(self._runner, outcome)
@@ -268,6 +277,7 @@ class Endpoint:
             outcome = protocol.answer(message)
             if isinstance(outcome, ToolCall):
                 call = outcome
+                call.actor = self._actor(call.actor or session.client)
                 session.begin(call)
                 try:
                     outcome = await self._runner.run(call)
@@ -305,6 +315,7 @@ class Endpoint:
             discovers = message.get("method") == "server/discover"
             outcome = await in_thread(protocol.answer, message) if discovers else protocol.answer(message)
         if isinstance(outcome, ToolCall):
+            outcome.actor = self._actor(outcome.actor)
             await response.run(self._runner, outcome)
             return
         if isinstance(outcome, Listening):

@@ -24,6 +24,7 @@ from .mcp_endpoint import Endpoint
 from .origin_guard import OriginGuard
 from .pool import POOL
 from .router import SIGN_IN, Router, form_token
+from .sign_in import ACTOR as BROWSER_ACTOR
 from .sign_in import SignIn
 from .timeouts import Connection, TlsConnection
 from .token_file import token_of, token_path
@@ -224,5 +225,13 @@ def open_server(
         refuse_demonstration(folder)
     listening = listen(bind.host, port, or_next=or_next_port)
     without = FILE_TOOLS if bind.is_remote else ()
-    context = ServerContext(home, read_only=read_only, without=without, demonstration=bool(own_home))
+    context = ServerContext(
+        home,
+        read_only=read_only,
+        without=without,
+        demonstration=bool(own_home),
+        actor=BROWSER_ACTOR,
+        in_work_tree=False,
+        sees_work_tree=not bind.is_remote,
+    )
     return MossServer(listening, context, folder, bind, read_only=read_only, log_all=log_all, own_home=own_home)

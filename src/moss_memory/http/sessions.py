@@ -19,11 +19,13 @@ IDLE_S = 24 * 3600
 
 
 class Session:
-    """A client's protocol version, running calls by id, and event stream."""
+    """A client's name and protocol version, running calls by id, and event stream."""
 
-    def __init__(self, version: str, seen_s: float) -> None:
+    def __init__(self, version: str, client: str, seen_s: float) -> None:
         self.id = secrets.token_hex(16)
         self.version = version
+        self.client = client
+        """The client's name from the handshake."""
         self.seen_s = seen_s
         self.stream: Stream | None = None
         self.subscription: Subscription | None = None
@@ -66,12 +68,12 @@ class Sessions:
         self._clock_s = clock_s
         self._sessions: dict[str, Session] = {}
 
-    def open(self, version: str) -> Session:
+    def open(self, version: str, client: str = "") -> Session:
         """Return a new session."""
         self._end_idle()
         if len(self._sessions) >= MAX_SESSIONS:
             self.end(min(self._sessions.values(), key=lambda session: session.seen_s))
-        session = Session(version, self._clock_s())
+        session = Session(version, client, self._clock_s())
         self._sessions[session.id] = session
         return session
 

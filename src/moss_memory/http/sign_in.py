@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 COOKIE = "moss"
+ACTOR = "browser"
+"""Who changes something by a page."""
 LINK_S = 300
 IDLE_S = 24 * 3600
 MAX_SESSIONS = 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.tools.capsule.saved_in import MOST_DRIFT_CHARS, describe_drift
 
 from .fence import Fence, origin, quoted
 from .messages import encode
@@ -114,6 +115,9 @@ def _load(call: CallContext, arguments: Arguments, capsule_max_chars: int) -> Me
     fence = Fence()
     name, workspace = found.get("name") or found["id"], found["workspace"]
     head = f"capsule {quoted(name)}, workspace {quoted(workspace)}, version {found['version']}, {origin(found)}"
+    if "freshness" in found:
+        stale = describe_drift(call("moss_places", id=found["id"]))
+        head += f"\nstale: {quoted(stale, MOST_DRIFT_CHARS)}; read these files before you rely on it" if stale else ""
     text = fence.around(f"{head}\n\n{found['capsule_text']}")
     uri = KINDS["capsule"].uri(workspace, name)
     return [

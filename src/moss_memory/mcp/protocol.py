@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, TypeAlias
 
+    from moss_memory.code_state.work_tree import CodeState
     from moss_memory.registry.operation import Operation
 
     from .situation import Situation
@@ -45,6 +46,9 @@ if TYPE_CHECKING:
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 STATELESS_VERSION = "2026-07-28"
 VERSION_KEY = "io.modelcontextprotocol/protocolVersion"
+CLIENT_KEY = "io.modelcontextprotocol/clientInfo"
+CODE_KEY = "code_state"
+"""The key of `_meta` with the code state of a client whose server does not run in its repository."""
 LIST_TTL_MS = 60_000
 STORE_METHODS = (
     "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read",
@@ -68,8 +72,10 @@ class ToolCall:
     """A tool call with its response format and its cancellation flag."""
 
     __slots__ = (
+        "actor",
         "arguments",
         "cancelled",
+        "code",
         "id",
         "idempotency_key",
         "key",
@@ -90,6 +96,10 @@ class ToolCall:
         self.arguments = arguments
         self.progress_token: str | int | None = None
         self.idempotency_key: Any = None  # as it was sent
+        self.actor = ""
+        """Who calls: the client, and over HTTP its token."""
+        self.code: CodeState | None = None
+        """The code state that the client has sent."""
         self.cancelled = False
 
     @property
@@ -173,6 +183,8 @@ class Protocol:
         """The tools that were called, by name: a client calls the same few again and again."""
         self._situation = situation
         """Reads where the session begins, for its instructions."""
+        self.client = ""
+        """The client's name from the handshake, if the protocol serves only one."""
         self._methods = {
             "tools/call": self._call,
             "ping": _ping,
@@ -275,8 +287,14 @@ class Protocol:
         if operation.proxy:
             operation, arguments = tools.forwarded(operation, arguments)
         call = ToolCall(request, tools, operation, arguments)
+        call.actor = self.client
         meta = params.get("_meta")
         if meta:
+            call.actor = client_name(meta.get(CLIENT_KEY)) or call.actor
+            if CODE_KEY in meta:
+                from moss_memory.code_state.sent_state import parse_sent  # few clients send it
+
+                call.code = parse_sent(meta[CODE_KEY])
             token = meta.get("progressToken")
             call.progress_token = token if type(token) is str or type(token) is int else None
             call.idempotency_key = meta.get("idempotency_key")
@@ -430,6 +448,12 @@ def _mark_era(request: Request, meta: Any) -> Request | bytes:
         return failure(request.id, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
     request.stateless = True
     return request
+
+
+def client_name(info: Any) -> str:
+    """Return the name in a client's description of itself, empty if there is none."""
+    name = info.get("name") if isinstance(info, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _parse_notification(method: str, params: Any) -> Cancellation | None:

@@ -92,6 +92,8 @@ class CallScheduler:
             idempotency_key=call.idempotency_key,
             is_listed=call.tools.is_listed,
             as_sent=call.as_sent,
+            actor=call.actor,
+            code=call.code,
         )
         return tool_answer(call, result)
 
@@ -271,6 +273,8 @@ def run_call(
             idempotency_key=call.idempotency_key,
             is_listed=call.tools.is_listed,
             as_sent=call.as_sent,
+            actor=call.actor,
+            code=call.code,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

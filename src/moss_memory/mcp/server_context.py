@@ -10,7 +10,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.log import say
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.store import open_store
+from moss_memory.store import Store
 
 from .tool_list import mistakes_in, tool_list_of, unknown_toolsets
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from moss_memory.config import Config
-    from moss_memory.store import Store
 
     from .situation import Situation
     from .tool_list import ToolList
@@ -40,8 +39,17 @@ class ServerContext:
         read_only: bool = False,
         without: Sequence[str] = (),
         demonstration: bool = False,
+        actor: str = "mcp",
+        in_work_tree: bool = True,
+        sees_work_tree: bool = False,
     ) -> None:
-        """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder."""
+        """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder.
+
+        `actor` is who calls if a call does not say it; `in_work_tree` says if the clients work where the server runs.
+        """
+        self._actor = actor
+        self._in_work_tree = in_work_tree
+        self._sees_work_tree = sees_work_tree
         self._home = home
         self._read_only = read_only
         self._without = without
@@ -91,7 +99,13 @@ class ServerContext:
             if not self._demonstration:
                 refuse_demonstration(self._config.home)
             if self._store is None:
-                self._store = open_store(config=self._config, read_only=self._read_only)
+                self._store = Store(
+                    self._config,
+                    read_only=self._read_only,
+                    actor=self._actor,
+                    in_work_tree=self._in_work_tree,
+                    sees_work_tree=self._sees_work_tree,
+                )
             return self._store
 
     def situation(self, repository: str = "") -> Situation | None:

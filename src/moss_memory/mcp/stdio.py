@@ -13,7 +13,7 @@ from moss_memory.registry.catalog import TOOLSETS
 
 from .line_reader import LineReader
 from .messages import INVALID_REQUEST, MAX_LINE_BYTES, NO_ID, InvalidMessage, failure, read
-from .protocol import Cancellation, Listening, Protocol, StoreRequest, SubscribeRequest
+from .protocol import Cancellation, Listening, Protocol, StoreRequest, SubscribeRequest, client_name
 from .scheduler import CallScheduler
 from .server_context import ServerContext
 from .tool_list import unknown_toolsets
@@ -164,6 +164,9 @@ class Server:
 
     def _handle(self, message: Any, reply: Reply) -> None:
         outcome = self._protocol.answer(message)
+        if isinstance(message, dict) and message.get("method") == "initialize":
+            params = message.get("params")
+            self._protocol.client = client_name(params.get("clientInfo")) if isinstance(params, dict) else ""
         if outcome is None or isinstance(outcome, bytes):
             reply(outcome)
         elif isinstance(outcome, Cancellation):

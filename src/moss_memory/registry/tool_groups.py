@@ -145,6 +145,7 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.search_tool",
                 "moss_memory.tools.everything.version_tools",
                 "moss_memory.tools.everything.erase_tool",
+                "moss_memory.tools.everything.freshness_tools",
                 "moss_memory.tools.everything.workspace_tools",
                 "moss_memory.tools.everything.recent_workspaces",
                 "moss_memory.tools.everything.workspace_admin",

@@ -74,6 +74,8 @@ def change_all(
     if as_versions:
         versioned.keep(tx, alive, values)
         assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
+        assignments += ["version_origin = :origin", "confirmed_origin = coalesce(confirmed_origin, version_origin)"]
+        values["origin"] = tx.origin
     # Numbered by their previous order, which they keep.
     numbered = f"select row_id, row_number() over (order by updated_at, change_seq) as place from {table} {alive}"
     count = tx.run(

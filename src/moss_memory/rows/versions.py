@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CONTENT = ("title", "source", "kind", "data_json", "text", "tags_json", "run_id", "phase", "role")
 """The content columns of `versions`; a family fills those that its rows have."""
 
-_HEAD = ("version", "at", "tool", "chars", "erased", "workspace_raw", "name_raw")
+_HEAD = ("version", "at", "tool", "origin", "chars", "erased", "workspace_raw", "name_raw")
 _DAY_S = 86_400
 
 PAST = {"current_version": integer("the present version, where `version` or `as_of` was given", optional=True)}
@@ -59,9 +59,10 @@ class Versioned:
         """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
         kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
         self._keep = (
-            "insert into versions (family, subject, version, at, tool, superseded_at, workspace_raw, name_raw, chars,"
-            f" {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
-            f" greatest(version_at, :moss_now), workspace_raw, name_raw, {chars}, {', '.join(kept.values())}"
+            "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw,"
+            f" chars, {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
+            f" version_origin, greatest(version_at, :moss_now), workspace_raw, name_raw, {chars},"
+            f" {', '.join(kept.values())}"
             f" from {rows.table} {{where}} on conflict (family, subject, version) do nothing"
         )
         self._of_row = f"family = '{self.family}' and subject = (select row_id from {rows.table} where id = :id)"
@@ -101,16 +102,22 @@ class Versioned:
         values["moss_most"] = tx.config.history_keep
         tx.run(self._trim.format(where=where), values)
 
-    def change(self, tx: Transaction, row: dict[str, Any], statement: str = "change") -> None:
-        """Write the next version of the row of a call, which already has its new content."""
-        self.write(tx, row, self.sql[statement])
+    def change(
+        self, tx: Transaction, row: dict[str, Any], statement: str = "change", *, kept_origin: str | None = None
+    ) -> None:
+        """Write the next version of the row of a call, which already has its new content.
+
+        Content that was written before keeps the origin that it had then for its code state.
+        """
+        self.write(tx, {**row, "kept_origin": kept_origin}, self.sql[statement])
         row["version"] += 1
         tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
 
     def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
         """Write the next version of a row and store the previous one."""
         self.keep(tx, "where id = :id", {"id": row["id"]})
-        tx.run(statement, {**row, "now": tx.now, "tool": tx.tool, "change_seq": tx.next_change()})
+        own = {"now": tx.now, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
+        tx.run(statement, {**row, **own})
 
     def read(self, tx: ReadTransaction, row: dict[str, Any], *, most: int, skip: int = 0) -> list[dict[str, Any]]:
         """Return at most `most` earlier versions of a row, newest first."""
@@ -125,6 +132,7 @@ class Versioned:
         content = self.content(row)
         chars = sum(size or 0 for name, size in self.measured(content).items() if name.endswith("_chars"))
         head = {"version": row["version"], "at": row["version_at"], "tool": row["version_tool"], "chars": chars}
+        head["origin"] = row["version_origin"]
         names = {"workspace_raw": row["workspace_raw"], "name_raw": row["name_raw"]}
         return {**head, "erased": 0, **names, **content}
 
@@ -155,7 +163,9 @@ class Versioned:
         if old is None or old["erased"]:
             raise self._version_not_found(tx, row, version, erased=old is not None)
         content = self.content(old)
-        return {**row, **content, **self.measured(content), "version": old["version"], "updated_at": old["at"]}
+        own = {"version": old["version"], "updated_at": old["at"]}
+        origin = {"version_origin": old["origin"], "confirmed_origin": None}
+        return {**row, **content, **self.measured(content), **own, **origin}
 
     def erasure(self, tx: ReadTransaction, row: dict[str, Any]) -> HardDelete:
         """Return the deletion of a row with all of its versions."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 
+from .origin import Caller
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from moss_memory.search.request import SearchRequest
 
     from .health import CheckResult
+    from .origin import Origin
 
     Row = tuple[Any, ...]
     Parameters = dict[str, Any]
@@ -109,6 +112,17 @@ if TYPE_CHECKING:
 
         def new_id(self) -> str:
             """Return a ULID larger than every one that this process returned before."""
+
+        @property
+        def origin(self) -> str:
+            """Return the key of the origin of this call's changes; its event stores the origin itself."""
+
+        @property
+        def actor(self) -> str:
+            """Return who makes this call."""
+
+        def store_origin(self, origin: Origin) -> str:
+            """Store an origin other than this call's, as an import does; return its key."""
 
         def next_change(self, count: int = 1) -> int:
             """Take `count` numbers in the store-wide order of changes; return the last."""
@@ -231,8 +245,8 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation", "progress",
-        "workspace",
+        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation",
+        "progress", "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -244,11 +258,13 @@ class CallContext:
         new_id: Callable[[int], str],
         cancelled: Callable[[], bool] | None,
         progress: Callable[[int, int | None], None] | None,
+        caller: Caller | None = None,
         workspace: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
     ) -> None:
         self.operation = operation
+        self.caller = caller or Caller("moss")
         self.workspace = workspace
         """The only workspace that the call writes to, as given by the caller; None if it may write to any."""
         self.key: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from .origin import INSERT, INSERT_REPOSITORY
 from .schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .engine import CallContext, Parameters
+    from .origin import Origin
 
 CHANGES_PER_CALL = 1 << 24
 """The maximum number of changes of a call; the number of its event is in the bits above."""
@@ -80,6 +82,7 @@ class WriteTransactionBase:
 
         def _begin(self) -> Any: ...
         def commit(self) -> None: ...
+        def queue(self, sql: str, parameters: Parameters | None = None) -> None: ...
         def advance_event_sequence(self, seq: int) -> None: ...
         def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
         def _pause(self) -> None: ...
@@ -91,6 +94,7 @@ class WriteTransactionBase:
         self._changes = 0
         self._recorded = False
         self._began_s = 0.0
+        self._origin: Origin | None = None
 
     def begin(self) -> None:
         if self._connection is None:
@@ -104,6 +108,33 @@ class WriteTransactionBase:
     def new_id(self) -> str:
         self.begin()
         return self.call.new_id(self._now_ms)
+
+    @property
+    def origin(self) -> str:
+        return self._find_origin().key
+
+    @property
+    def actor(self) -> str:
+        return self._find_origin().actor
+
+    def _find_origin(self) -> Origin:
+        """Return the origin of this call: the first read of a call counts for all of its changes."""
+        if self._origin is None:
+            self._origin = self.call.caller.origin()
+        return self._origin
+
+    def store_origin(self, origin: Origin) -> str:
+        self.queue(INSERT, origin.row)
+        return origin.key
+
+    def _store_own_origin(self, workspace: str | None) -> str:
+        """Store the origin of this call with an event of it; return its key."""
+        origin = self._find_origin()
+        if workspace is not None and origin.code is not None:
+            code = origin.code
+            given = {"workspace": workspace, "repository_id": code.repository_id, "repository": code.repository}
+            self.queue(INSERT_REPOSITORY, given)
+        return self.store_origin(origin)
 
     def advance_sequence(self, change: int) -> None:
         self.advance_event_sequence(change // CHANGES_PER_CALL)

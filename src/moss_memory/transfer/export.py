@@ -126,7 +126,7 @@ class Export:
 
     def _line_files(self) -> Iterator[tuple[str, tuple[bytes, int]]]:
         yield ARTIFACTS, _lines(ARTIFACT.line(values) for values in ARTIFACT.rows(self._tx))
-        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS,), reasoning.TABLES))
+        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS, reasoning.ORIGINS), reasoning.TABLES))
         yield task.FILE, _lines(self._workspace_lines((), task.TABLES))
         yield record.FILE, _lines(self._records())
         if self._with_history:
@@ -134,8 +134,9 @@ class Export:
 
     def _workspace_lines(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
         """Yield the lines of a family that is exported by workspace: counters first, then each workspace."""
+        named = reasoning.exported_origins(with_history=self._with_history)
         for table in whole:
-            for values in table.rows(self._tx):
+            for values in table.rows(self._tx, named if table is reasoning.ORIGINS else ""):
                 yield {"table": table.name, **table.line(values)}
         for workspace in workspaces(self._tx):
             for table in tables:

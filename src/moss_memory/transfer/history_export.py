@@ -28,6 +28,7 @@ TABLE = Table(
     counter("version"),
     whole("at"),
     text("tool"),
+    text("origin", optional=True),
     whole("superseded_at"),
     text("workspace_raw"),
     text("name_raw", optional=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_workspace
+from moss_memory.storage.origin import origin_of_row
 
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.storage.origin import Origin
 
     from .export_schema import Line, Table, Values
 
@@ -30,6 +32,7 @@ class Workspaces:
         self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
         self._by_workspace: dict[str, dict[str, list[Values]]] = {}
         self._offsets: dict[str, int] = {}
+        self._origins: list[Origin] = []
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, file: str, line: Line, where: str) -> None:
@@ -38,6 +41,10 @@ class Workspaces:
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
             self._numbers[values["series"]] = values["last"]
+            self.lines[file] += 1
+            return
+        if file == reasoning.FILE and name == reasoning.ORIGINS.name:
+            self._origins.append(origin_of_row(reasoning.ORIGINS.read(line)))  # its key is computed, not taken
             self.lines[file] += 1
             return
         table = next((one for one in FILES[file].TABLES if one.name == name), None)
@@ -69,6 +76,8 @@ class Workspaces:
         if mode == "replace":
             for workspace in present:
                 delete_workspace(tx, workspace)
+        for origin in self._origins:
+            tx.store_origin(origin)
         self._offsets = offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
         renamed = []
         for workspace, tables in self._by_workspace.items():

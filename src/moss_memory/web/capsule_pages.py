@@ -43,7 +43,17 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         filters=request.query_values("tag", "phase", "role", "run_id", "name_prefix"),
         tags=most_used((tag for item in answer["items"] for tag in item.get("tags") or []), _TAGS),
         deleted=deleted,
+        states=_states(context, request),
     )
+
+
+def _states(context: PageContext, request: PageRequest) -> dict[str, str]:
+    """Return the capsules whose files have changed, if the server runs in their repository."""
+    if context.store.work_tree() is None:
+        return {}
+    found = context.cached_call(request, "moss_freshness", **request.query_values("workspace"), limit=100)["items"]
+    states = {item["id"]: str(item["freshness"]["state"]) for item in found}
+    return {key: state for key, state in states.items() if state in ("orphaned", "drifted")}
 
 
 def show(context: PageContext, request: PageRequest) -> Response:
@@ -65,6 +75,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
         limit=limit,
         filled=min(100, round(100 * capsule["capsule_chars"] / limit)),
         versions=versions_of(context, "capsule", request.path["id"], 5),
+        places=context.call("moss_places", id=capsule["id"])["places"] if "freshness" in capsule else [],
     )
 
 

@@ -67,7 +67,7 @@ def test_every_mutation_makes_one_event_that_delta_shows_as_it_was_answered(live
     assert [event["type"] for event in events] == [kind for kind, _, _ in LIFE]
     assert events == [answer["event"] for answer in answers]
     for event, answer in zip(events, answers, strict=True):
-        assert set(event) - {"path"} == {"event_id", "ts", "ts_ms", "type", "target", "payload"}
+        assert set(event) - {"path"} == {"event_id", "ts", "ts_ms", "type", "target", "payload", "by"}
         assert event["target"] == answer["id"]
         assert event.get("path") == answer.get("step", {}).get("path")
         assert isinstance(event["payload"], dict)

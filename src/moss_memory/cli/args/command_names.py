@@ -53,8 +53,8 @@ SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_r
 """Commands of tools that take a `type`: `moss versions` means capsules, `moss artifact versions` artifacts."""
 
 UNLISTED = (
-    "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename",
-    "moss_workspace_delete",
+    "moss_activity", "moss_changes", "moss_recent", "moss_workspace_rename", "moss_workspace_delete", "moss_confirm",
+    "moss_places",
 )  # fmt: skip
 """Commands of tools that MCP does not list."""
 

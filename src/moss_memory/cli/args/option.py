@@ -175,6 +175,16 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
     return Option(name, kind, description, argument=name, schema=schema, default=default)
 
 
+_EXTRAS_OF = {
+    "moss_erase": (Option("copies", "switch", "remove the copies in the home that Moss made, too"),),
+    "moss_freshness": (
+        Option("check", "switch", "exit with 1 if something has drifted or is orphaned"),
+        Option("confirm", "extra", "say that this capsule, NAME or WORKSPACE/NAME, still holds"),
+    ),
+}
+"""The further options of single commands."""
+
+
 def _extra_options(command: Command) -> list[Option]:
     """Return the options of a command that are not arguments of its tool."""
     name, parameters = command.operation.name, command.operation.parameters
@@ -196,8 +206,7 @@ def _extra_options(command: Command) -> list[Option]:
         extras.append(Option("all", "switch", "everything of every family, as plain files into the folder PATH"))
         extras.append(Option("salvage", "switch", "what can be read of a damaged store, into the folder PATH"))
         extras.append(Option("with_history", "switch", "with --all, earlier versions too"))
-    if name == "moss_erase":
-        extras.append(Option("copies", "switch", "remove the copies in the home that Moss made, too"))
+    extras += _EXTRAS_OF.get(name, ())
     confirmation = next((means for suffix, means in _CONFIRMATIONS.items() if name.endswith(suffix)), None)
     if confirmation:
         extras.append(Option("yes", "switch", confirmation))

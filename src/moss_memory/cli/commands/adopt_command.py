@@ -17,7 +17,7 @@ def adopt(home: str | None, *, source: str, path: str, **options: Any) -> dict[s
     """Import a source; after an interruption the imported files stay and the next run imports the rest."""
     progress = progress_for("adopt")
     try:
-        with Store(load_settings(home)) as store:
+        with Store(load_settings(home), actor="cli") as store:
             return store.adopt(source, path, progress=progress, **options)
     except KeyboardInterrupt:
         raise MossError("CANCELLED", "interrupted; what was taken stays, run it again for the rest") from None

@@ -174,7 +174,7 @@ class _Completer:
 
         try:
             config = load_config(self._given("--home"))
-            with Store(config) as store:
+            with Store(config, actor="cli") as store:
                 found = list(_values_of(store, kind, self._current, self._given("--workspace", "-w")))
         except MossError:
             return []

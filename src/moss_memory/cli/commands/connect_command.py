@@ -66,9 +66,9 @@ def connect(
 
 def _suggest_init(home: str | None) -> None:
     """Say that the current repository has no workspace of its own."""
-    from moss_memory.storage.files.git_work_tree import work_tree
+    from moss_memory.code_state.work_tree import work_tree_of
 
-    if work_tree() and not load_config(home).workspace:
+    if work_tree_of() is not None and not load_config(home).workspace:
         say("moss: this repository has no workspace of its own yet; `moss init` gives it one")
 
 

@@ -25,7 +25,7 @@ def compare(
     **address: str,
 ) -> int:
     """Print the difference of two versions, by default that of the last change."""
-    with Store(load_settings(home)) as store:
+    with Store(load_settings(home), actor="cli") as store:
         arguments = {"type": type, **address}
         if to is None:
             to = store.call("moss_history", {**arguments, "limit": 1})["current"]

@@ -167,7 +167,7 @@ def _check_secrets(report: Report, config: Config) -> None:
     from moss_memory.store import Store
 
     try:
-        with Store(config) as store:
+        with Store(config, actor="cli") as store:
             found = store.find_credentials()
     except MossError as error:
         report.add("secrets", WARN, f"not looked for: {error.message}", "see to the store first")

@@ -23,7 +23,7 @@ def edit(
     import shutil
     import tempfile
 
-    with Store(load_settings(home)) as store:
+    with Store(load_settings(home), actor="cli") as store:
         found = store.call("capsule_fetch", dict(address))
         folder = tempfile.mkdtemp(prefix="moss-")  # mode 0700
         path = os.path.join(folder, "capsule.md")

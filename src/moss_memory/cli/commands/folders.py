@@ -54,7 +54,7 @@ def run_moving(command: Command, request: CommandRequest, config: Config) -> int
 def _import(request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import import_folder
 
-    with InterruptHandler(import_folder) as interruptions, Store(config) as store:
+    with InterruptHandler(import_folder) as interruptions, Store(config, actor="cli") as store:
         arguments = {**request.arguments, "cancelled": interruptions.ask}
         _run_with_progress(
             "import", store.import_folder, import_folder, request, folder=arguments.pop("path"), **arguments
@@ -73,7 +73,7 @@ def _export(command: Command, request: CommandRequest, config: Config) -> int:
     folder = request.arguments.get("path")
     if folder is None or folder == STDOUT:
         raise UsageError(f"{option} needs the folder to write to", command=command.words)
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
         if "salvage" in request.extras:
             answer(
                 store.salvage(folder), table=SALVAGED if request.for_people(terminal=is_terminal(TERMINAL)) else None
@@ -107,6 +107,6 @@ def _stream(command: Command, request: CommandRequest, config: Config) -> int:
     if "table" in request.extras:
         raise UsageError("--table and - both say how to show the capsules", command=command.words)
     arguments = {name: value for name, value in request.arguments.items() if name != "path"}
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
         store.export_lines(show_lines, **arguments)
     return 0

@@ -33,7 +33,7 @@ def index_store(home: str | None, *, rebuild: bool = False, model: str | None = 
     """Create missing vectors with a progress bar; an interruption keeps the finished ones."""
     chosen = {} if model is None else {"model": choose_model(home, model)}
     bar = ProgressBar("index") if is_terminal(STDERR) else None
-    with open_store(home) as store:
+    with open_store(home, actor="cli") as store:
         try:
             return {**store.index(rebuild=rebuild, progress=bar), **chosen}
         except KeyboardInterrupt:

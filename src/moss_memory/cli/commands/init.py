@@ -6,9 +6,9 @@ import json
 import os
 
 from moss_memory.cli.render.output import warn
+from moss_memory.code_state.work_tree import repository_name, work_tree_of
 from moss_memory.config import parse_config_file, resolve_home, setting_problem
 from moss_memory.errors import invalid_request
-from moss_memory.storage.files.git_work_tree import repository_name, work_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ _FILE = os.path.join(".moss", "config.json")
 
 def init(home: str | None, *, workspace: str | None = None, dry_run: bool = False) -> dict[str, Any]:
     """Write the workspace into `.moss/config.json` of the repository; keep every other setting in that file."""
-    folder = work_tree()
-    if not folder:
+    found = work_tree_of()
+    if found is None:
         raise invalid_request(
             "the current folder is in no git repository. Run `git init` first, or choose a workspace for all folders: "
             "moss config set workspace NAME"
         )
+    folder = found.folder
     if os.path.realpath(os.path.join(folder, ".moss")) == resolve_home(home):
         raise invalid_request(f"{folder} is the folder of your home; run this inside a project")
     path = os.path.join(folder, _FILE)

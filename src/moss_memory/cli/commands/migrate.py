@@ -17,7 +17,7 @@ def migrate_store(home: str | None, *, to: str, dry_run: bool = False) -> dict[s
     """Migrate the store; after an interruption the next run continues."""
     progress = progress_for("migrate")
     try:
-        with Store(load_settings(home)) as store:
+        with Store(load_settings(home), actor="cli") as store:
             return store.migrate(to, dry_run=dry_run, progress=progress)
     except KeyboardInterrupt:
         raise MossError("CANCELLED", "interrupted; type the same again, and it goes on") from None

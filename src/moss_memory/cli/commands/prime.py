@@ -7,6 +7,7 @@ from moss_memory.errors import MossError
 from moss_memory.mcp.fence import Fence, origin, quoted
 from moss_memory.rows.names import normalize_workspace, pluralize
 from moss_memory.store import Store
+from moss_memory.tools.capsule.saved_in import MOST_DRIFT_CHARS, describe_drift
 
 from .command_request import load_settings
 
@@ -39,7 +40,7 @@ def prime(
     `client` is the program whose hook reads the output.
     """
     config = load_settings(home)
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
         place = workspace or config.workspace or _repository_workspace(store)
         if before_compaction:
             show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
@@ -79,10 +80,11 @@ def _fence(lines: list[str]) -> str:
 
 def _repository_workspace(store: Store) -> str:
     """Return the workspace with the name of the current repository, empty if there is none."""
-    from moss_memory.storage.files.git_work_tree import repository_name
+    from moss_memory.code_state.work_tree import code_state_of
 
+    here = code_state_of()
     try:
-        name = normalize_workspace(repository_name())
+        name = normalize_workspace("" if here is None else here.repository)
     except MossError:
         return ""  # no repository, or a folder name that no workspace can have
     return next((one for one, _ in _workspaces(store, _MAX_WORKSPACES) if normalize_workspace(one) == name), "")
@@ -164,7 +166,15 @@ def _conflicts(store: Store, workspace: str) -> list[str]:
 def _capsule_lines(store: Store, workspace: str) -> list[str]:
     """Return the title of the newest capsule and the call that loads it."""
     found = _latest(store, workspace)
-    return [f"- latest hand-over: {title}; load it with capsule_fetch ({address})" for title, address in found]
+    lines = [f"- latest hand-over: {title}; load it with capsule_fetch ({address})" for title, address in found]
+    return lines + (_stale_lines(store, workspace) if lines else [])
+
+
+def _stale_lines(store: Store, workspace: str) -> list[str]:
+    """Return a line if the files that the newest capsule names have changed since."""
+    item = store.call("capsule_latest", {"workspace": workspace})["item"]
+    stale = describe_drift(store.call("moss_places", {"id": item["id"]})) if item else ""
+    return [f"- stale: {quoted(stale, MOST_DRIFT_CHARS)}"] if stale else []
 
 
 def _latest(store: Store, workspace: str) -> list[tuple[str, str]]:

@@ -49,7 +49,7 @@ def migrate_folder(
         warn(warning)
     steps = _Steps()
     try:
-        with Store(config) as store:
+        with Store(config, actor="cli") as store:
             return migrate(
                 store,
                 folder,

@@ -34,7 +34,7 @@ def restore_backup(home: str | None, path: str) -> dict[str, Any]:
         raise engine.translate(error) or error from error
     finally:
         engine.close()
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
         found = told(store.find_credentials())
     answer: dict[str, Any] = {"restored": backup, "home": config.home, **found}
     return answer if kept is None else {**answer, "kept": kept}

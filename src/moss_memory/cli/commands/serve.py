@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def serve_client(home: str | None, toolsets: Sequence[str] | None = None) -> int:
     """Serve the client on stdin and stdout until it closes the connection."""
+    from moss_memory.code_state.work_tree import repository_name
     from moss_memory.mcp.stdio import serve
-    from moss_memory.storage.files.git_work_tree import repository_name
 
     if toolsets:
         _warn_empty(toolsets)

@@ -33,7 +33,7 @@ _TITLE = 2
 
 def board(home: str | None, *, workspace: str, plan: str | None = None) -> dict[str, Any]:
     """Return the board of a workspace in the store of a home folder."""
-    with Store(load_settings(home)) as store:
+    with Store(load_settings(home), actor="cli") as store:
         return read_board(store, workspace, plan)
 
 

@@ -16,7 +16,7 @@ def next_work(home: str | None, *, claim: bool = False, agent: str | None = None
     """Return the best task that can be started now; with `claim`, claim it for an agent."""
     if claim and agent is None:
         raise invalid_request("`claim` needs an `agent`; say who works on it", path="agent")
-    with Store(load_settings(home)) as store:
+    with Store(load_settings(home), actor="cli") as store:
         if claim:
             claimed = store.call("tasks_claim", {**arguments, "agent": agent})
             step = {"step": claimed["step"]["path"]} if "step" in claimed else {}

@@ -27,6 +27,9 @@ from moss_memory.store import Store
 from .command_request import load_settings, request_of
 from .signals import InterruptHandler
 
+STALE = ("orphaned", "drifted")
+"""The states of memory that has to be looked at."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -44,6 +47,8 @@ def run_tool(words: list[str], home: str | None) -> int:
     if found is None:
         return _help_or_refuse(words)
     command, rest = found
+    if command.operation.name == "moss_freshness" and (confirmed := _confirmation(command, rest, home)):
+        return _run(*confirmed, home)
     if command.operation.name.endswith("_purge"):
         chosen = _purge_command(command, rest)
         return 0 if chosen is None else _run(chosen, rest, home)
@@ -67,7 +72,7 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             return code
     _read_text(command, request)
     with InterruptHandler(command.operation) as interruptions:
-        store = Store(config)
+        store = Store(config, actor="cli")
         _infer(store, command, request)
         if command.operation.name.endswith(REMOVES_FOR_GOOD) and not _is_confirmed(store, command, request):
             say("moss: nothing was changed")
@@ -77,6 +82,8 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             show_text(text_of(result, command.operation.answers))
         else:
             _show(store, command, request, result)
+        if "check" in request.extras and result["items"] and result["items"][0]["freshness"]["state"] in STALE:
+            return 1
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
@@ -119,6 +126,18 @@ def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) 
     if notable:
         answer(notable, table=command.operation.answers)
     return True
+
+
+def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
+    """Return `moss confirm NAME` for `moss freshness --confirm NAME`; None without that option."""
+    request = request_of(command, words, home)
+    if request is None or "confirm" not in request.extras:
+        return None
+    found = find_command(["confirm"])
+    assert found is not None
+    place = ["--workspace", request.arguments["workspace"]] if "workspace" in request.arguments else []
+    kept = [f"--{name}" for name in ("json", "table") if name in request.extras]
+    return found[0], [request.extras["confirm"], *place, *kept]
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:

@@ -41,7 +41,7 @@ def draw(home: str | None, **arguments: Any) -> dict[str, Any]:
         raise invalid_request(f"--limit is {limit}; give 1 to {NODES_MAX}")
     _require_extra(NEEDED[ending])
     file = PictureFile(output)
-    with Store(load_config(home)) as store:
+    with Store(load_config(home), actor="cli") as store:
         read = read_graph if any(name in arguments for name in _SELECTING) else read_workspace
         graph = read(store, arguments, limit=limit)
     heading = f"{arguments['workspace']} \u00b7 {graph.branch} \u00b7 {graph.doc}"

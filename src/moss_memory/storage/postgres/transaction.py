@@ -289,11 +289,11 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self.release()
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
-        event_id = self.new_id()
+        event_id, origin = self.new_id(), self._store_own_origin(workspace)
         number, self._number = self._number, 0
         self.queue(
-            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload) values ("
-            f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload)",
+            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin) values ("
+            f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
             {
                 "seq": number,
                 "event_id": event_id,
@@ -302,6 +302,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
                 "address": address,
                 "ts_ms": self.now_ms,
                 "payload": payload,
+                "origin": origin,
             },
         )
         return event_id

@@ -186,10 +186,10 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         connection = self.connection  # which begins, if nothing was written yet
-        event_id = self.call.new_id(self._now_ms)
+        event_id, origin = self.call.new_id(self._now_ms), self._store_own_origin(workspace)
         connection.execute(
-            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload)"
-            " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload)",
+            "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin)"
+            " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
             {
                 "seq": self._last_event() + 1 if self._after_event else None,
                 "event_id": event_id,
@@ -198,6 +198,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
                 "address": address,
                 "ts_ms": self._now_ms,
                 "payload": payload,
+                "origin": origin,
             },
         )
         return event_id

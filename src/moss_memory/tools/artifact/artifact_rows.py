@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "kind", "data_json", "text", "run_id", "phase",
     "role", "tags_json", "data_chars", "text_chars", "version", "ttl_seconds", "expires_at", "created_at", "updated_at",
-    "deleted_at", "version_at", "version_tool",
+    "deleted_at", "version_at", "version_tool", "version_origin",
 )  # fmt: skip
 """In the order of the response; columns that are not in it come last."""
-_SHOWN = tuple(column.removesuffix("_raw").removesuffix("_json") for column in COLUMNS[:-2])
-_UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool")
+_SHOWN = tuple(column.removesuffix("_raw").removesuffix("_json") for column in COLUMNS[:-3])
+_UNLISTED = ("text", "workspace_norm", "name_norm", "version_at", "version_tool", "version_origin")
 LIST_COLUMNS = tuple(column for column in COLUMNS if column not in _UNLISTED)
 UNEXPIRED = "(expires_at is null or expires_at > :now)"
 EXPECTED = (

@@ -469,7 +469,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             return _update_versioned(tx, row, version)
     note_new_workspace(tx, row["workspace_raw"])
     row["id"] = tx.new_id()
-    tx.run(sql["insert"], {**row, "tool": tx.tool, "change_seq": tx.next_change()})
+    tx.run(sql["insert"], {**row, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()})
     return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)
 
 
@@ -477,7 +477,8 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
     """Write the next version of a named artifact; if no row was changed, raise the reason."""
     if row["name_norm"] is None:
         raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
-    update = {**row, "tool": tx.tool, "change_seq": tx.next_change(), "expected_version": expected_version}
+    own = {"tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
+    update = {**row, **own, "expected_version": expected_version}
     versioned.keep(tx, EXPECTED, update)
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:

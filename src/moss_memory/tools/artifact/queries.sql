@@ -4,11 +4,11 @@
 insert into artifacts (
   id, workspace_raw, workspace_norm, name_raw, name_norm, kind, data_json, text, data_chars, text_chars,
   run_id, phase, role, tags_json, version, ttl_seconds, expires_at, created_at, updated_at, change_seq, version_at,
-  version_tool
+  version_tool, version_origin
 ) values (
   :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :kind, :data_json, :text, :data_chars, :text_chars,
   :run_id, :phase, :role, :tags_json, 1, :ttl_seconds, :expires_at, :now, :now, :change_seq, :now,
-  :tool
+  :tool, :origin
 )
 
 -- name: named
@@ -23,7 +23,8 @@ update artifacts set
   run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
   ttl_seconds = :ttl_seconds, expires_at = :expires_at,
   updated_at = greatest(updated_at, :now), change_seq = :change_seq,
-  version_at = greatest(version_at, :now), version_tool = :tool
+  version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :origin
 {where}
 returning id, workspace_raw, name_raw, version
 
@@ -33,7 +34,8 @@ update artifacts set
   kind = :kind, data_json = :data_json, text = :text, data_chars = :data_chars, text_chars = :text_chars,
   run_id = :run_id, phase = :phase, role = :role, tags_json = :tags_json, version = version + 1,
   updated_at = greatest(updated_at, :now), change_seq = :change_seq,
-  version_at = greatest(version_at, :now), version_tool = :tool
+  version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :origin
 where id = :id
 
 -- name: rename

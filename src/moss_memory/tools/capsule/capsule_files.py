@@ -12,6 +12,7 @@ from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, i
 from moss_memory.rows.bulk_changes import PURGED, DryRun, is_real, purge
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.storage.files.sandbox import ExportFile, ImportFile, large_warning, refuse_large
+from moss_memory.storage.origin import find_origin
 
 from .capsule_rows import EXPORTED_COLUMNS, versioned
 from .import_lines import MOST_ERRORS, Importer, check_lines, parse_lines
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from moss_memory.rows.list_filters import ListFilters
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
+    from moss_memory.storage.origin import Origin
 
     ImportMode = Literal["error", "replace", "rename"]
 else:
@@ -172,10 +174,10 @@ def write_lines(
     write(_to_line({"_moss_export": True, "schema_version": FORMAT_VERSION, "exported_at": tx.now}))
     count = 0
     order = "order by updated_at, change_seq"
-    columns = ", ".join(EXPORTED_COLUMNS)
+    columns = ", ".join([*EXPORTED_COLUMNS, "coalesce(confirmed_origin, version_origin)"])
     for row in tx.stream(f"select {columns} from capsules {where} {order}", filters.parameters):
         tx.check_cancelled()
-        write(_to_line(_to_record(row)))
+        write(_to_line(_to_record(row[:-1], find_origin(tx, row[-1]))))
         count += 1
         if count % _BATCH_LINES == 0:
             tx.progress(count, total)
@@ -184,8 +186,10 @@ def write_lines(
     return count
 
 
-def _to_record(row: Row) -> dict[str, Any]:
+def _to_record(row: Row, origin: Origin | None) -> dict[str, Any]:
     record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
+    if origin is not None and origin.code is not None:
+        record["saved_in"] = {**origin.code.shown(), "repository_id": origin.code.repository_id}
     tags_json = record.pop("tags_json")
     record["tags"] = json.loads(tags_json) if tags_json else []
     return record

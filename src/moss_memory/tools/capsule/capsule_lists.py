@@ -37,6 +37,7 @@ from moss_memory.rows.paging import Page
 from .capsule_responses import CAPSULE, ID, NAME, SUMMARY, WORKSPACE
 from .capsule_responses import DELETED as DELETED_COLUMN
 from .capsule_rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+from .saved_in import CODE_FIELDS, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ NEWEST_THERE = Shape(
     table=(NAME, WORKSPACE, Column("updated_at", "updated"), ID),
 )
 
+_LATEST = CAPSULE.with_fields(CODE_FIELDS, "LatestCapsule")
 LISTING = {
     "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
     "pagination": PAGINATION,
@@ -82,7 +84,7 @@ HITS = {
 @operation(
     idempotent=True,
     answers={
-        "item": object_of(CAPSULE, "the capsule; null when there is none", nullable=True, shown="opened"),
+        "item": object_of(_LATEST, "the capsule; null when there is none", nullable=True, shown="opened"),
         "elsewhere": list_of(
             NEWEST_THERE, "where there is none: the newest of up to 5 other workspaces", optional=True
         ),
@@ -116,7 +118,7 @@ def capsule_latest(
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
     capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
-    return {"item": shown(capsule, include_text=include_text)}
+    return {"item": shown(capsule, include_text=include_text) | (code_fields(tx, capsule) if include_text else {})}
 
 
 @operation(

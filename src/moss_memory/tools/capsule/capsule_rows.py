@@ -18,11 +18,12 @@ if TYPE_CHECKING:
 SUMMARY_COLUMNS = (
     "id", "workspace_raw", "workspace_norm", "name_raw", "name_norm", "title", "capsule_chars", "tokens_estimate",
     "tags_json", "source", "run_id", "phase", "role", "created_at", "updated_at", "deleted_at", "version", "version_at",
-    "version_tool",
+    "version_tool", "version_origin", "confirmed_origin",
 )  # fmt: skip
 FULL_COLUMNS = (*SUMMARY_COLUMNS, "capsule_text")
-EXPORTED_COLUMNS = tuple(column for column in FULL_COLUMNS if column not in ("version_at", "version_tool"))
-"""The columns of an exported line; time and tool of a version belong to the store that it is in."""
+_OF_STORE = ("version_at", "version_tool", "version_origin", "confirmed_origin")
+EXPORTED_COLUMNS = tuple(column for column in FULL_COLUMNS if column not in _OF_STORE)
+"""The columns of an exported line; time, tool and actor of a version belong to the store that it is in."""
 
 NEWEST_FIRST = "order by updated_at desc, change_seq desc"
 

@@ -32,6 +32,7 @@ from moss_memory.rows.workspace_names import note_new_workspace
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
 from .capsule_rows import capsules, measured, reference, shown, sql, versioned
+from .saved_in import CODE_FIELDS, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def capsule_store(
     if owner is None:
         note_new_workspace(tx, workspace)
         row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        row |= {"version_origin": tx.origin, "confirmed_origin": None}
         tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":
         hint = 'choose another name, update that one, or store with `mode: "replace"`'
@@ -187,7 +189,7 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
 @operation(
     single_statement=is_now,
     idempotent=True,
-    answers=CAPSULE.with_fields(PAST, "FetchedCapsule"),
+    answers=CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule"),
     example="moss fetch shop/auth",
     words=(
         "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "
@@ -208,11 +210,13 @@ def capsule_fetch(
     """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
     if version is None and as_of is None:
-        return shown(capsules.find(tx, address, include_deleted=include_deleted), include_text=include_text)
+        row = capsules.find(tx, address, include_deleted=include_deleted)
+        return shown(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
     upto = time_asked(version, as_of)
     row = capsules.find(tx, address, include_deleted=include_deleted)
     old = versioned.at(tx, row, version=version, as_of=upto)
-    return {**shown(old, include_text=include_text), "current_version": row["version"]}
+    answer = {**shown(old, include_text=include_text), "current_version": row["version"]}
+    return answer | (code_fields(tx, old) if include_text else {})
 
 
 @operation(

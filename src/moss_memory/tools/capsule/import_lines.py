@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from moss_memory.code_state.repository_files import is_object_id
+from moss_memory.code_state.work_tree import CodeState, clean_name
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.decode import check_text
 from moss_memory.rows.names import (
@@ -15,6 +17,7 @@ from moss_memory.rows.names import (
     pluralize,
     tags_json,
 )
+from moss_memory.storage.origin import Origin
 
 from .capsule_rows import versioned
 
@@ -110,8 +113,9 @@ class Importer:
         now = self._tx.now
         for _, row in lines:
             self._tx.check_cancelled()
+            code = row.pop("code", None)
             if not row.get("version_at"):
-                row |= {"version_at": now, "version_tool": self._tx.tool}
+                row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": self._origin_of(code)}
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
         if not self.collisions and self._insert_all([row for _, row in lines]):
@@ -119,6 +123,10 @@ class Importer:
             return
         for where, row in lines:
             self._import_one(where, row)
+
+    def _origin_of(self, code: CodeState | None) -> str:
+        """Return the origin of an imported row: imported by the caller, at the commit that its file names."""
+        return self._tx.store_origin(Origin(self._tx.actor, code))
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
@@ -231,7 +239,20 @@ def row_of(record: Any) -> dict[str, Any]:
         "updated_at": _time(record, "updated_at"),
         "deleted_at": _time(record, "deleted_at"),
         "version": _version(record),
+        "code": _code(record),
     }
+
+
+def _code(record: dict[str, Any]) -> CodeState | None:
+    """Return the commit at which the capsule was saved, as its export has it."""
+    saved = record.get("saved_in")
+    if saved is None:
+        return None
+    fields = ("repository", "repository_id", "branch", "commit")
+    if not isinstance(saved, dict) or not all(isinstance(saved.get(name, ""), str) for name in fields):
+        raise InvalidRecordError("saved_in must be an object of strings")
+    repository, key, branch, commit = [clean_name(saved.get(name, "")) for name in fields]
+    return CodeState(repository, key, branch, commit if is_object_id(commit) else "") if repository else None
 
 
 def _id(record: dict[str, Any]) -> str:

@@ -4,11 +4,11 @@
 insert into capsules (
   id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars, tokens_estimate,
   tags_json, source, run_id, phase, role, created_at, updated_at, deleted_at, change_seq, version, version_at,
-  version_tool
+  version_tool, version_origin
 ) values (
   :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :title, :capsule_text, :capsule_chars, :tokens_estimate,
   :tags_json, :source, :run_id, :phase, :role, :created_at, :updated_at, :deleted_at, :change_seq, :version,
-  :version_at, :version_tool
+  :version_at, :version_tool, :version_origin
 )
 
 -- name: id_taken
@@ -24,14 +24,16 @@ update capsules set
   title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars, tokens_estimate = :tokens_estimate,
   tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
   updated_at = greatest(updated_at, :now), change_seq = :change_seq,
-  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool
+  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :origin, confirmed_origin = :kept_origin
 where id = :id
 
 -- name: change_metadata
 update capsules set
   title = :title, tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
   updated_at = greatest(updated_at, :now), change_seq = :change_seq,
-  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool
+  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :origin, confirmed_origin = null
 where id = :id
 
 -- name: overwrite
@@ -41,14 +43,16 @@ update capsules set
   title = :title, capsule_text = :capsule_text, capsule_chars = :capsule_chars, tokens_estimate = :tokens_estimate,
   tags_json = :tags_json, source = :source, run_id = :run_id, phase = :phase, role = :role,
   created_at = :created_at, updated_at = :updated_at, deleted_at = :deleted_at, change_seq = :change_seq,
-  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool
+  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :version_origin, confirmed_origin = null
 where id = :id
 
 -- name: rename
 update capsules set
   workspace_raw = :workspace_raw, workspace_norm = :workspace_norm, name_raw = :name_raw, name_norm = :name_norm,
   title = :title, updated_at = greatest(updated_at, :now), change_seq = :change_seq,
-  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool
+  version = version + 1, version_at = greatest(version_at, :now), version_tool = :tool,
+  version_origin = :origin, confirmed_origin = coalesce(confirmed_origin, version_origin)
 where id = :id
 
 -- name: restore_over
@@ -56,11 +60,11 @@ where id = :id
 insert into capsules (
   id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text, capsule_chars, tokens_estimate,
   tags_json, source, run_id, phase, role, created_at, updated_at, deleted_at, change_seq, version, version_at,
-  version_tool
+  version_tool, version_origin
 ) values (
   :id, :workspace_raw, :workspace_norm, :name_raw, :name_norm, :title, :capsule_text, :capsule_chars, :tokens_estimate,
   :tags_json, :source, :run_id, :phase, :role, :created_at, :updated_at, :deleted_at, :change_seq, :version,
-  :version_at, :version_tool
+  :version_at, :version_tool, :version_origin
 ) on conflict (id) do update set
   workspace_raw = excluded.workspace_raw, workspace_norm = excluded.workspace_norm, name_raw = excluded.name_raw,
   name_norm = excluded.name_norm, title = excluded.title, capsule_text = excluded.capsule_text,
@@ -68,7 +72,12 @@ insert into capsules (
   source = excluded.source, run_id = excluded.run_id, phase = excluded.phase, role = excluded.role,
   created_at = excluded.created_at, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at,
   change_seq = excluded.change_seq, version = capsules.version + 1,
-  version_at = greatest(capsules.version_at, excluded.version_at), version_tool = excluded.version_tool
+  version_at = greatest(capsules.version_at, excluded.version_at), version_tool = excluded.version_tool,
+  version_origin = excluded.version_origin, confirmed_origin = null
+
+-- name: confirm
+-- The commit at which the text of a capsule was found to be still true; no version of it changes.
+update capsules set confirmed_origin = :origin where id = :id
 
 -- name: soft_delete
 update capsules set deleted_at = :now, updated_at = greatest(updated_at, :now), change_seq = :change_seq where id = :id

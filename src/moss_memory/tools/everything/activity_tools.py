@@ -53,8 +53,16 @@ _CHANGE = Shape(
         "tool": text("which tool made it"),
         "address": text("what it is about", optional=True),
         "ts_ms": moment_ms("when"),
+        "by": text("who made it, where that is known", optional=True),
     },
-    table=(Column("seq"), Column("ts_ms", "when"), Column("tool"), Column("workspace"), Column("address", least=12)),
+    table=(
+        Column("seq"),
+        Column("ts_ms", "when"),
+        Column("tool"),
+        Column("workspace"),
+        Column("by", least=8, unless=None),
+        Column("address", least=12),
+    ),
 )
 
 

@@ -18,9 +18,13 @@ _MOST_CHANGES = 6
 _NAME_CHARS = 40
 
 
-def describe_version(versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None) -> dict[str, Any]:
+def describe_version(
+    versioned: Versioned, version: dict[str, Any], before: dict[str, Any] | None, by: str | None
+) -> dict[str, Any]:
     """Return a version as an item of `moss_history`, compared with the previous one."""
     item: dict[str, Any] = {"version": version["version"], "at": version["at"], "tool": version["tool"]}
+    if by is not None:
+        item["by"] = by
     if version.get("source") is not None:
         item["source"] = version["source"]
     item["chars"] = version["chars"]

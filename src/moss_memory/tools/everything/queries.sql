@@ -5,7 +5,8 @@
 select coalesce(max(seq), 0) from events
 
 -- name: changes
-select seq, workspace, tool, address, ts_ms from events where seq > :after and seq <= :last order by seq
+select seq, workspace, tool, address, ts_ms, (select actor from origins where origin_id = events.origin)
+from events where seq > :after and seq <= :last order by seq
 
 -- name: capsules
 -- What is active in each workspace.
@@ -76,6 +77,14 @@ select (select count(*) from capsules where workspace_norm = :workspace and dele
 -- What happened in a workspace is told of it under its new name too.
 update events set workspace = :to where workspace = :was
 
+-- name: rename_repositories
+insert into workspace_repositories (workspace, repository_id, repository)
+select :to, repository_id, repository from workspace_repositories where workspace = :was
+on conflict (workspace, repository_id, repository) do nothing
+
+-- name: forget_repositories
+delete from workspace_repositories where workspace = :was
+
 -- name: add_activity
 insert into activity (workspace, day, tool, changes)
 select :to, day, tool, changes from activity where workspace = :was
@@ -104,3 +113,13 @@ select coalesce(
   (select count(*) from (
      select 1 from records where workspace_norm = recent.workspace limit :counted) as counted)
 from recent order by last desc
+
+
+-- name: cards_about_code
+-- The present versions of decisions and evidence, newest first.
+select coalesce((select w.workspace_raw from workspaces w where w.workspace_norm = v.workspace_norm), v.workspace_norm),
+  v.key, v.title, v.text, v.origin, v.seq
+from documents d join graph_versions v on v.branch_id = d.branch_id and v.doc = d.doc
+where d.shape = 'graph' and v.type in ('decision', 'evidence') and v.next_seq = 9223372036854775807 and v.deleted = 0
+  and coalesce(v.status, '') not in ('superseded', 'merged', 'rejected') {condition}
+order by v.seq desc limit :most

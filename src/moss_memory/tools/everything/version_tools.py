@@ -26,6 +26,7 @@ from moss_memory.rows.undelete import refuse_taken_name
 from moss_memory.rows.versions import refuse_another_version
 from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.secrets.scanner import told
+from moss_memory.storage.origin import actors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ _VERSION = Shape(
         "version": integer("its number"),
         "at": moment("when it was written"),
         "tool": text("which tool wrote it"),
+        "by": text("who wrote it, where that is known", optional=True),
         "source": text("who wrote a capsule, where it says so", optional=True),
         "chars": integer("characters of its text, of an artifact's data and text"),
         "change": text("what it changed, in a line"),
@@ -59,6 +61,7 @@ _VERSION = Shape(
         Column("version"),
         Column("at", "written"),
         Column("tool", goes=3),
+        Column("by", least=8, goes=5, unless=None),
         Column("source", least=8, goes=4, unless=None),
         Column("chars", goes=2),
         Column("change", least=20, widest=0),
@@ -107,7 +110,11 @@ def moss_history(
         found.insert(0, versioned.present(row))
     shown = found[: page.limit]
     before = [*found[1:], None]
-    versions = [describe_version(versioned, one, earlier) for one, earlier in zip(shown, before, strict=False)]
+    actors = actors_of(tx, {one["origin"] for one in shown if one["origin"] is not None})
+    versions = [
+        describe_version(versioned, one, earlier, actors.get(one["origin"]))
+        for one, earlier in zip(shown, before, strict=False)
+    ]
     answer: dict[str, Any] = {"type": type, "id": row["id"], "workspace": row["workspace_raw"]}
     if row["name_raw"] is not None:
         answer["name"] = row["name_raw"]
@@ -145,11 +152,12 @@ def moss_revert(
     versioned = _versioned(tx, type)
     row = versioned.rows.find(tx, Address(id, workspace, name), also=versioned.alive)
     refuse_another_version(versioned, row, expected_version)
-    content = versioned.content(versioned.at(tx, row, version=version, as_of=None))
+    old = versioned.at(tx, row, version=version, as_of=None)
+    content = versioned.content(old)
     changed = content != versioned.content(row)
     if changed:
         row |= {**content, **versioned.measured(content)}
-        versioned.change(tx, row)
+        versioned.change(tx, row, kept_origin=old["version_origin"])
     else:
         tx.skip_event()
     answer = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}

@@ -187,7 +187,13 @@ def _rename(tx: Transaction, was: str, to: str, name: str) -> None:
         table.rename(tx, was, to=to, spelled=name)
     record.name_again(tx, to)
     if to != was:
-        for statement in ("rename_events", "add_activity", "forget_activity"):
+        for statement in (
+            "rename_events",
+            "add_activity",
+            "forget_activity",
+            "rename_repositories",
+            "forget_repositories",
+        ):
             tx.run(sql[statement], {"was": was, "to": to})
     tx.set_event_subject(workspace=to)
 
@@ -200,5 +206,6 @@ def _delete(tx: Transaction, workspace: str, answer: dict[str, Any]) -> None:
     tx.advance_sequence(tx.next_change())  # the numbers of deleted events are not reused
     delete_workspace(tx, workspace)
     record.delete_workspace(tx, workspace)
+    tx.run(sql["forget_repositories"], {"was": workspace})
     tx.set_event_subject(workspace=workspace)
     tx.erase_after_commit(answer, field="erased", anything=True)

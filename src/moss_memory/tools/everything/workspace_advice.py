@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from moss_memory.code_state.work_tree import repository_name
 from moss_memory.errors import MossError, next_call
 from moss_memory.registry import catalog
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.workspace_names import all_workspaces, similar_workspaces, spelled, workspace_exists
-from moss_memory.storage.files.git_work_tree import repository_name
 
 from .recent_workspaces import moss_recent
 

@@ -92,22 +92,26 @@ on conflict (branch_id, shape, doc) do update set reset_seq = excluded.reset_seq
 
 -- name: add_entry
 insert into doc_entries (
-  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms,
+  origin
 ) values (
   :seq, :branch_id, :workspace, :doc, :written_as, :title, :format, :meta_json, :content, :source_event_id, :card_id,
-  :ts_ms
+  :ts_ms, :origin
 )
 
 -- name: copy_entry
 insert into doc_entries (
-  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms
+  seq, branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, source_event_id, card_id, ts_ms,
+  origin
 )
 select :seq, :branch_id, workspace_norm, doc, written_as, title, format, meta_json, content, :source_event_id, card_id,
-  :ts_ms
+  :ts_ms, origin
 from doc_entries where seq = :copied
 
 -- name: entries_before
-select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms,
+  (select actor from origins where origin_id = doc_entries.origin)
+from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
 order by seq desc limit :limit
 
@@ -118,7 +122,9 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
 order by seq desc limit :limit
 
 -- name: notes_before
-select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms,
+  (select actor from origins where origin_id = doc_entries.origin)
+from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto and written_as <> 'event'
 order by seq desc limit :limit
 
@@ -232,10 +238,10 @@ where branch_id = :branch_id and doc = :doc and key = :key and next_seq = 922337
 -- name: add_version
 insert into graph_versions (
   seq, branch_id, workspace_norm, doc, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json,
-  deleted, state, ts_ms
+  deleted, state, ts_ms, origin
 ) values (
   :seq, :branch_id, :workspace, :doc, :key, :type, :title, :text, :status, :tags_json, :from_id, :rel, :to_id,
-  :meta_json, :deleted, :state, :ts_ms
+  :meta_json, :deleted, :state, :ts_ms, :origin
 )
 
 -- name: add_version_tag
@@ -430,10 +436,10 @@ order by seq
 -- name: put_version
 insert into graph_versions (
   seq, branch_id, workspace_norm, doc, key, type, title, text, status, tags_json, from_id, rel, to_id, meta_json,
-  deleted, state, ts_ms, next_seq
+  deleted, state, ts_ms, next_seq, origin
 ) values (
   :seq, :branch_id, :workspace, :doc, :key, :type, :title, :text, :status, :tags_json, :from_id, :rel, :to_id,
-  :meta_json, :deleted, :state, :ts_ms, :next_seq
+  :meta_json, :deleted, :state, :ts_ms, :next_seq, :origin
 )
 
 -- name: conflict_states

@@ -67,6 +67,7 @@ ENTRY = Shape(
         "meta": free("free-form JSON", optional=True),
         "content": text("its text", shown="whole"),
         "source_event_id": text("the task event or the merged entry that it comes from", optional=True),
+        "by": text("who wrote an entry of a trace, where that is known", optional=True),
     },
     table=(
         _SEQ,

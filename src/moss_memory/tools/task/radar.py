@@ -139,7 +139,7 @@ def tasks_delta(
     found = list(
         tx.rows(sql["events_after"], {"workspace": normalize_workspace(workspace), "after": after, "limit": most + 1})
     )
-    events = [render_event(event_id, ts_ms, json.loads(payload)) for event_id, ts_ms, payload in found[:most]]
+    events = [render_event(event_id, ts_ms, json.loads(payload), by) for event_id, ts_ms, payload, by in found[:most]]
     return budget.fit(
         events,
         lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},

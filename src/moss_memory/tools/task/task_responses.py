@@ -47,10 +47,12 @@ EVENT = Shape(
         "target": text("to which plan or task"),
         "path": text("to which step", optional=True),
         "payload": free("what changed"),
+        "by": text("who did it, where that is known", optional=True),
     },
     table=(
         Column("ts_ms", "written", goes=6),
         Column("type", goes=5),
+        Column("by", least=8, goes=7, unless=None),
         Column("target", least=8),
         Column("path", goes=8),
         Column("event_id", "event id"),

@@ -87,7 +87,7 @@ def emit(
     text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))
     event_id = tx.record_event(workspace=normalize_workspace(workspace), address=task.id, payload=text)
     ingest(tx, task_document(workspace, task, f"{task.id}-trace"), event_id, event)
-    return render_event(event_id, tx.now_ms, event)
+    return render_event(event_id, tx.now_ms, event, tx.actor)
 
 
 def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, Any]) -> bool:
@@ -105,9 +105,10 @@ def ingest(tx: Transaction, trace: DocumentRef, event_id: str, event: dict[str, 
     return True
 
 
-def render_event(event_id: str, ts_ms: int, event: dict[str, Any]) -> dict[str, Any]:
+def render_event(event_id: str, ts_ms: int, event: dict[str, Any], by: str | None) -> dict[str, Any]:
     """Return an event as fields of a response."""
-    return {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms, **event}
+    fields = {"event_id": event_id, "ts": format_time(ts_ms), "ts_ms": ts_ms, **event}
+    return fields if by is None else {**fields, "by": by}
 
 
 def mutation_response(workspace: str, task: Task, event: dict[str, Any], step: Step | None = None) -> dict[str, Any]:

@@ -38,6 +38,7 @@ TABLE = Table(
     whole("change_seq", optional=True),
     whole("version_at", default=0),
     text("version_tool", default="artifact_store"),
+    text("version_origin", optional=True),
     key=("workspace_norm", "id"),
 )
 

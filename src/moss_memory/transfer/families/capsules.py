@@ -38,11 +38,13 @@ TABLE = Table(
     whole("version", default=1),
     whole("version_at", default=0),
     text("version_tool", default="capsule_store"),
+    text("version_origin", optional=True),
+    text("confirmed_origin", optional=True),
     text(TEXT),
     key=("workspace_norm", "id"),
 )
 
-_EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool")
+_EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool", "version_origin", "confirmed_origin")
 """Columns that are only in files written by Moss."""
 _KEYS = {column.key for column in TABLE.columns.values()}
 

@@ -81,6 +81,28 @@ def _move_conflict(conflict: Values, move: Renumbering) -> None:
 
 
 NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), workspace_condition="", only="last > 0")
+ORIGINS = Table(
+    "origins",
+    text("origin_id"),
+    text("actor"),
+    *[text(name, optional=True) for name in ("repository", "repository_id", "branch", "commit_id")],
+    key=("origin_id",),
+    workspace_condition="",
+)
+"""Who made the changes and where in the code; the rows of all families name them."""
+_NAMES_ORIGINS = (
+    "select version_origin from capsules", "select confirmed_origin from capsules",
+    "select version_origin from artifacts", "select origin from doc_entries", "select origin from graph_versions",
+    "select origin from events where payload is not null",
+)  # fmt: skip
+
+
+def exported_origins(*, with_history: bool) -> str:
+    """Return the condition on origins that exported rows name them; others belong to this store alone."""
+    versions = ("select origin from versions",) if with_history else ()
+    return " or ".join([f"origin_id in ({one})" for one in (*_NAMES_ORIGINS, *versions)])
+
+
 TABLES = (
     Table(
         "workspaces",
@@ -131,6 +153,7 @@ TABLES = (
         text("card_id", optional=True),
         whole("ts_ms"),
         flag("hidden"),
+        text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
         fix=_move_entry,
@@ -181,6 +204,7 @@ TABLES = (
         text("state"),
         whole("ts_ms"),
         number("next_seq", SEQ, endless=True),
+        text("origin", optional=True),
         key=("seq",),
         refers=_BRANCH,
     ),

@@ -141,6 +141,7 @@ TABLES = (
         text("address", optional=True),
         whole("ts_ms"),
         json_column("payload", dict),
+        text("origin", optional=True),
         key=("seq",),
         workspace_condition="workspace = :workspace",
         workspace="workspace",

@@ -48,6 +48,7 @@ class Entry(NamedRow):
     content: str
     source_event_id: str | None
     ts_ms: int
+    by: str | None
 
     def to_dict(self, doc: str, names: dict[int, str]) -> dict[str, Any]:
         """Return the entry as fields of a response, without fields that are None."""
@@ -68,6 +69,8 @@ class Entry(NamedRow):
         fields["content"] = self.content
         if self.source_event_id is not None:
             fields["source_event_id"] = self.source_event_id
+        if self.by is not None and self.written_as != "note":
+            fields["by"] = self.by
         return fields
 
 

@@ -7,6 +7,7 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Shape, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
+from moss_memory.tools.capsule.saved_in import CODE_FIELDS
 from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
 from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
 from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
@@ -303,7 +304,8 @@ def _load_extras(
     capsule = latest.get("item")
     truncated = False
     if "capsules" in include:
-        found["capsules"] = [] if capsule is None else [without_nulls(capsule)]
+        kept = {key: value for key, value in (capsule or {}).items() if key not in CODE_FIELDS}
+        found["capsules"] = [without_nulls(kept)] if kept else []
     if "artifacts" in include:
         run = normalize_label(run_id, what="run_id") or (capsule or {}).get("run_id")
         found["artifacts"] = []

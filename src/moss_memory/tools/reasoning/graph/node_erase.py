@@ -224,12 +224,14 @@ class Nodes:
         for *values, branch_id, next_seq in self._find_versions(key, old):
             version = _replace_title(Version(values), old, new)
             row = dict(zip(Version.columns, version, strict=True))
+            origin = tx.value("select origin from graph_versions where seq = :seq", {"seq": version.seq})
             tx.run(sql["forget_version"], {"seq": version.seq})  # only inserts update the index
             own = {
                 "branch_id": branch_id,
                 "doc": self._doc,
                 "workspace": normalize_workspace(self._workspace),
                 "next_seq": next_seq,
+                "origin": origin,
             }
             tx.run(sql["put_version"], {**row, **own})
         statement = sql["conflict_states"].filled(branches=tx.sql_in("from_id", "branches"))

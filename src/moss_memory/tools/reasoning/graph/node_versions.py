@@ -181,7 +181,7 @@ def write(tx: Transaction, document: DocumentRef, new: list[Version]) -> int:
     for seq, version in enumerate(new, first):
         tx.run(sql["supersede"], {**own, "key": version.key, "seq": seq})
         row = dict(zip(Version.columns, version, strict=True))
-        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms})
+        tx.run(sql["add_version"], {**row, **own, "seq": seq, "ts_ms": tx.now_ms, "origin": tx.origin})
         if version.tags_json:
             for tag in json.loads(version.tags_json):
                 tx.run(sql["add_version_tag"], {**own, "tag": tag, "seq": seq})

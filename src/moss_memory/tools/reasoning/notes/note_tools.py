@@ -305,10 +305,11 @@ def append(
         "source_event_id": source_event_id,
         "card_id": card_id,
         "ts_ms": tx.now_ms,
+        "origin": tx.origin,
     }
     tx.run(sql["add_entry"], row)
     touch(tx, document.branch.branch_id, document.doc, seq, seq)
-    written = Entry([row[column] for column in Entry.columns])
+    written = Entry([(row | {"by": tx.actor})[column] for column in Entry.columns])
     return written.to_dict(document.doc, {document.branch.branch_id: document.branch.name})
 
 

@@ -168,7 +168,7 @@ update workspaces set focus_id = null where workspace_norm = :workspace and focu
 select seq from events where event_id = :event_id and payload is not null and workspace = :workspace
 
 -- name: events_after
-select event_id, ts_ms, payload from events
+select event_id, ts_ms, payload, (select actor from origins where origin_id = events.origin) from events
 where workspace = :workspace and payload is not null and seq > :after order by seq limit :limit
 
 -- name: note_events

@@ -1,0 +1,107 @@
+"""Compare files between a saved commit and the present one: two git processes, and a cache within the process."""
+
+from __future__ import annotations
+
+import os
+
+from .git_process import GitError, tree_entries
+from .repository_files import is_object_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .git_process import Git
+    from .work_tree import WorkTree
+
+_MAX_CACHED = 2_000
+_DIRECTORY = b"40000"
+_SUBMODULE = b"160000"
+REWRITTEN = "the commit is no longer in the history of its branch; it was rebased, amended or dropped"
+
+File = tuple[bytes, bytes]
+"""Mode and object id."""
+
+
+class Distance:
+    """The number of commits since a saved one; `why` says if that cannot be known."""
+
+    __slots__ = ("commits", "why")
+
+    def __init__(self, commits: int | None, why: str = "") -> None:
+        self.commits = commits
+        self.why = why
+
+
+_distances: dict[tuple[str, str, str], Distance] = {}
+_files: dict[tuple[str, str], dict[str, File | None]] = {}
+"""By repository and commit: its files as far as they were asked for. An object never changes."""
+
+
+def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> Distance:
+    """Return how many commits of the present branch came after a saved one."""
+    tip = tree.branch_commit(branch) if branch else ""
+    key = (tree.common, f"{saved}..{head}", tip)
+    found = _distances.get(key)
+    if found is None:
+        try:
+            found = _count(git, head, saved, tip)
+        except GitError as error:
+            return Distance(None, str(error))  # another attempt may succeed
+        if len(_distances) >= _MAX_CACHED:
+            _distances.clear()
+        _distances[key] = found
+    return found
+
+
+def _count(git: Git, head: str, saved: str, tip: str) -> Distance:
+    if not tip or tip == head:
+        numbers = git.run("rev-list", "--count", "--left-right", f"{saved}...{head}", "--").split()
+        left, right = (int(number) for number in numbers)
+        return Distance(None, REWRITTEN) if left else Distance(right)
+    # Both branches, without what the saved commit has: it is in the history of one of them if one of these commits, or
+    # a tip, descends from it.
+    lines = git.run("rev-list", "--parents", head, tip, f"^{saved}", "--").decode("ascii").splitlines()
+    parents = {commit: others for commit, *others in map(str.split, lines)}
+    if saved not in (head, tip) and not any(saved in others for others in parents.values()):
+        return Distance(None, REWRITTEN)
+    seen, following = set(), [head]
+    while following:
+        commit = following.pop()
+        if commit in parents and commit not in seen:
+            seen.add(commit)
+            following += parents[commit]
+    return Distance(len(seen))
+
+
+def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
+    """Read the entries of all paths in all commits with one process, so that `file_of` knows them."""
+    if len(_files) >= _MAX_CACHED:
+        _files.clear()
+    folders: dict[tuple[str, str], list[str]] = {}
+    for commit, paths in wanted.items():
+        known = _files.setdefault((tree.common, commit), {})
+        for path in sorted(paths - known.keys()):
+            folders.setdefault((commit, os.path.dirname(path)), []).append(path)
+    if not folders:
+        return
+    asked = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
+    answer = git.run("cat-file", "--batch", given=asked)
+    at = 0
+    for (commit, _), inside in folders.items():
+        end = answer.index(b"\n", at)
+        head, at = answer[at:end].split(b" "), end + 1
+        entries: dict[bytes, File] = {}
+        if len(head) == 3 and head[-1].isdigit() and is_object_id(head[0].decode("ascii", "replace")):
+            size = int(head[2])
+            if head[1] == b"tree":
+                content = answer[at : at + size]
+                entries = {name: (mode, key) for mode, name, key in tree_entries(content, len(commit) // 2)}
+            at += size + 1
+        known = _files[tree.common, commit]
+        for path in inside:
+            found = entries.get(os.path.basename(path).encode("utf-8", "surrogateescape"))
+            known[path] = None if found is None or found[0] in (_DIRECTORY, _SUBMODULE) else found
+
+
+def file_of(tree: WorkTree, commit: str, path: str) -> File | None:
+    """Return a file of a commit, None if it is not there; `load_files` has read it."""
+    return _files[tree.common, commit].get(path)

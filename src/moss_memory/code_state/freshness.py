@@ -1,0 +1,141 @@
+"""Whether a text that was saved at a commit is still true of the files that it names."""
+
+from __future__ import annotations
+
+from . import comparison
+from .git_process import Git, GitError
+from .paths_in_text import paths_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from .work_tree import CodeState, WorkTree
+
+FRESH, DRIFTED, ORPHANED, UNKNOWN = "fresh", "drifted", "orphaned", "unknown"
+STATES = (ORPHANED, DRIFTED, UNKNOWN, FRESH)
+"""The worst first."""
+NO_COMMIT = "no commit is known at which it was saved"
+OTHER_REPOSITORY = "it was saved in another repository"
+NO_REPOSITORY = "this process does not run in a git repository"
+_TOO_LONG = "it took too long"
+
+
+class Freshness:
+    """The result of a comparison."""
+
+    __slots__ = ("changed", "commits", "kept", "missing", "paths", "state", "why")
+
+    def __init__(self, state: str, *, commits: int | None = None, paths: int = 0, why: str = "") -> None:
+        self.state = state
+        self.commits = commits
+        self.changed: list[str] = []
+        self.missing: list[str] = []
+        self.kept: list[str] = []
+        """The files that did not change, as far as they were compared."""
+        self.paths = paths
+        """How many files the text names."""
+        self.why = why
+
+    @property
+    def share(self) -> float:
+        """Return the share of the files that changed or are missing."""
+        return (len(self.changed) + len(self.missing)) / self.paths if self.paths else 0.0
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as part of a response."""
+        fields: dict[str, Any] = {"state": self.state, "commits": self.commits}
+        fields |= {"changed": self.changed, "missing": self.missing}
+        return {**fields, "why": self.why} if self.why else fields
+
+
+def unknown(why: str) -> Freshness:
+    """Return the result of a comparison that is not possible."""
+    return Freshness(UNKNOWN, why=why)
+
+
+def freshness_of(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
+    """Compare the files that a text names between its saved commit and the present one."""
+    return compare_all(tree, [(saved, text)])[0]
+
+
+def compare_all(
+    tree: WorkTree, texts: list[tuple[CodeState | None, str]], check: Callable[[], None] | None = None
+) -> list[Freshness]:
+    """Compare many texts, with one process for all files and one for each saved commit."""
+    here = tree.state()
+    results = [_obvious(here, saved) for saved, _ in texts]
+    git = Git(tree.folder)
+    wanted: dict[str, set[str]] = {}
+    named: dict[int, list[str]] = {}
+    for place, (saved, text) in enumerate(texts):
+        if results[place] is None and saved is not None and here is not None:
+            if check is not None and place % 100 == 0:
+                check()
+            named[place] = paths_in(text, tree.main)
+            for commit in (saved.commit, here.commit):
+                wanted.setdefault(commit, set()).update(named[place])
+    try:
+        comparison.load_files(git, tree, wanted)
+    except GitError as error:
+        return [unknown(str(error)) if found is None else found for found in results]
+    failed = ""
+    for place, paths in named.items():
+        saved = texts[place][0]
+        assert saved is not None
+        assert here is not None
+        if failed:
+            results[place] = unknown(failed)
+            continue
+        since = comparison.distance(git, tree, here.commit, saved.commit, saved.branch)
+        failed = since.why if since.why == _TOO_LONG else ""
+        results[place] = unknown(since.why) if since.why else _compare(tree, saved.commit, here.commit, paths, since)
+    return [unknown(NO_COMMIT) if found is None else found for found in results]
+
+
+def places_of(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
+    """Compare as `freshness_of` does, but look at the files also if the commit is the present one."""
+    result = freshness_of(tree, saved, text)
+    here = tree.state()
+    if result.state == FRESH and here is not None and saved.commit == here.commit:
+        try:
+            paths = paths_in(text, tree.main)
+            comparison.load_files(Git(tree.folder), tree, {here.commit: set(paths)})
+        except GitError as error:
+            return unknown(str(error))
+        return _compare(tree, saved.commit, here.commit, paths, comparison.Distance(0))
+    return result
+
+
+def _obvious(here: CodeState | None, saved: CodeState | None) -> Freshness | None:
+    """Return a result that needs no comparison, None if one is needed."""
+    if here is None:
+        return unknown(NO_REPOSITORY)
+    if saved is None:
+        return unknown(NO_COMMIT)
+    if not saved.is_same_repository(here):
+        return unknown(OTHER_REPOSITORY)
+    if not saved.commit or not here.commit:
+        return unknown(NO_COMMIT if not saved.commit else "the present commit cannot be read")
+    return Freshness(FRESH, commits=0) if saved.commit == here.commit else None
+
+
+def _compare(tree: WorkTree, saved: str, head: str, paths: list[str], since: comparison.Distance) -> Freshness:
+    result = Freshness(FRESH, commits=since.commits)
+    for path in paths:
+        before, now = comparison.file_of(tree, saved, path), comparison.file_of(tree, head, path)
+        if before is None and now is None:
+            continue
+        result.paths += 1
+        if now is None:
+            result.missing.append(path)
+        elif before != now:
+            result.changed.append(path)
+        else:
+            result.kept.append(path)
+    if result.paths and len(result.missing) == result.paths:
+        result.state = ORPHANED
+    elif result.changed or result.missing:
+        result.state = DRIFTED
+    return result

@@ -1,0 +1,199 @@
+"""Repository, branch and commit of a folder, read from files; cached as long as these files stay the same."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from .repository_files import References, read_line, signature
+from .repository_id import repository_id, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .repository_files import Signature
+
+NAME_MAX_CHARS = 255
+_DISCOVERY_S = 1.0
+"""How long the place of a repository counts as known, before its folders are looked at again."""
+_MAX_CACHED = 32
+
+
+class CodeState:
+    """Where in the code something happened; what is not known is empty."""
+
+    __slots__ = ("branch", "commit", "repository", "repository_id")
+
+    def __init__(self, repository: str, repository_id: str = "", branch: str = "", commit: str = "") -> None:
+        self.repository = repository
+        self.repository_id = repository_id
+        self.branch = branch
+        self.commit = commit
+
+    def is_same_repository(self, other: CodeState) -> bool:
+        """Return whether both are of one repository: by id, or by name if their ids cannot be compared.
+
+        A repository that was given an `origin` has another kind of id from then on.
+        """
+        own, others = self.repository_id, other.repository_id
+        if own and others and own.partition("-")[0] == others.partition("-")[0]:
+            return own == others
+        return self.repository == other.repository
+
+    def shown(self) -> dict[str, str]:
+        """Return the known parts, as `saved_in` has them."""
+        parts = {"repository": self.repository, "branch": self.branch, "commit": self.commit}
+        return {name: value for name, value in parts.items() if value}
+
+
+class WorkTree:
+    """A work tree of a repository: its folders, and its present state."""
+
+    __slots__ = ("_origin", "_seen", "_state", "common", "configured", "folder", "git", "main", "reftable")
+
+    def __init__(self, folder: str, git: str, common: str) -> None:
+        self.folder = folder
+        self.git = git
+        """The folder with its `HEAD`."""
+        self.common = common
+        """The folder with what all work trees share."""
+        self.main = ""
+        """The main work tree; for a bare repository its own folder."""
+        self.reftable = False
+        self.configured: Signature = None
+        """The configuration that was read."""
+        self._origin, work_tree = self._configured()
+        self.main = self._main_work_tree(work_tree)
+        self._seen: list[tuple[str, Signature]] = []
+        self._state: CodeState | None = None
+
+    def state(self) -> CodeState | None:
+        """Return the present state; None if the repository cannot be read any more."""
+        if self._state is not None:
+            for path, seen in self._seen:
+                if signature(path) != seen:
+                    break
+            else:
+                return self._state
+        self._read()
+        return self._state
+
+    def branch_commit(self, branch: str) -> str:
+        """Return the commit of a branch, empty if it is not there."""
+        return "" if self.reftable else References(self.git, self.common).resolve(f"refs/heads/{branch}")[1]
+
+    def _read(self) -> None:
+        head = os.path.join(self.git, "HEAD")
+        before = signature(head)
+        name = clean_name(os.path.basename(self.main))
+        if not name or before is None:
+            self._state = None
+            return
+        refs = References(self.git, self.common)
+        branch = commit = ""
+        if not self.reftable:
+            ref, commit = refs.resolve("HEAD")
+            branch = clean_name(ref.removeprefix("refs/heads/")) if ref.startswith("refs/heads/") else ""
+        self._seen = list(refs.read.items())
+        self._state = CodeState(name, repository_id(self.common, self.main, self._origin), branch, commit)
+
+    def _configured(self) -> tuple[str, str]:
+        """Return the URL of `origin` and the configured work tree; note how references are stored."""
+        config = os.path.join(self.common, "config")
+        self.configured = signature(config)
+        urls: list[str] = []
+        work_tree = ""
+        self.reftable = False
+        for section, key, value in settings(config):
+            if section == "remote.origin" and key == "url":
+                urls.append(value)
+            elif section == "core" and key == "worktree":
+                work_tree = value
+            elif section == "extensions" and key == "refstorage":
+                self.reftable = value.lower() not in ("files", "")
+        return urls[0] if urls else "", work_tree
+
+    def _main_work_tree(self, configured: str) -> str:
+        if self.git == self.common:
+            return self.folder
+        if configured:  # of a submodule, whose repository is inside of another
+            return os.path.normpath(os.path.join(self.common, configured))
+        if os.path.basename(self.common) == ".git":
+            return os.path.dirname(self.common)
+        return self.common.removesuffix(".git")
+
+
+def clean_name(raw: str) -> str:
+    """Return a name without control characters and halves of characters, at most 255 characters."""
+    text = raw.encode("utf-8", "replace").decode()
+    return "".join([character for character in text if character.isprintable()])[:NAME_MAX_CHARS].strip()
+
+
+def find_work_tree(folder: str) -> WorkTree | None:
+    """Return the work tree that a folder is in; None if there is none that can be read."""
+    while True:
+        git = os.path.join(folder, ".git")
+        if os.path.isdir(git):
+            if os.path.isfile(os.path.join(git, "HEAD")):
+                return WorkTree(folder, git, git)
+        elif os.path.lexists(git):
+            return _linked(folder, git)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+
+
+def _linked(folder: str, link: str) -> WorkTree | None:
+    """Return the work tree whose `.git` is a file: a linked one, or a submodule."""
+    key, _, place = read_line(link).partition("gitdir:")
+    if key or not place.strip():
+        return None
+    own = os.path.normpath(os.path.join(folder, place.strip()))
+    if not os.path.isfile(os.path.join(own, "HEAD")):
+        return None
+    shared = read_line(os.path.join(own, "commondir"))
+    common = os.path.normpath(os.path.join(own, shared)) if shared else own
+    return WorkTree(folder, own, common) if os.path.isdir(common) else None
+
+
+_known: dict[str, tuple[float, Any]] = {}
+"""The work tree of each folder, and until when it counts."""
+
+
+def work_tree_of(folder: str | None = None) -> WorkTree | None:
+    """Return the work tree of a folder, or of the current one; None if there is none."""
+    try:
+        folder = os.path.realpath(folder) if folder is not None else os.getcwd()
+    except (OSError, ValueError):
+        return None
+    now = time.monotonic()
+    until, found = _known.get(folder, (0.0, None))
+    if now >= until:
+        found = _same_or_new(found, find_work_tree(folder))
+        if len(_known) >= _MAX_CACHED:
+            _known.clear()
+        _known[folder] = now + _DISCOVERY_S, found
+    result: WorkTree | None = found
+    return result
+
+
+def _same_or_new(old: WorkTree | None, new: WorkTree | None) -> WorkTree | None:
+    """Return the old work tree, whose state is known, if it is still the one that was found."""
+    if old is None or new is None:
+        return new
+    same = (old.folder, old.git, old.common, old.configured) == (new.folder, new.git, new.common, new.configured)
+    return old if same else new
+
+
+def repository_name() -> str:
+    """Return the repository of the current folder, by the name that all its work trees share; empty if none."""
+    found = code_state_of()
+    return "" if found is None else found.repository
+
+
+def code_state_of(folder: str | None = None) -> CodeState | None:
+    """Return repository, branch and commit of a folder, or of the current one; None outside of a work tree."""
+    found = work_tree_of(folder)
+    return None if found is None else found.state()

@@ -1,0 +1,144 @@
+"""The origin of a change: who made it, and at which commit of which repository.
+
+Origins have a table of their own. The key of a row is a hash of its content, so an event stays small, and a row that is
+copied to another store keeps its key there.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.code_state.work_tree import CodeState, WorkTree
+
+    from .engine import ReadTransaction
+
+ACTOR_MAX_CHARS = 100
+COLUMNS = ("origin_id", "actor", "repository", "repository_id", "branch", "commit_id")
+INSERT = (
+    f"insert into origins ({', '.join(COLUMNS)}) values (:{', :'.join(COLUMNS)}) on conflict (origin_id) do nothing"
+)
+INSERT_REPOSITORY = (
+    "insert into workspace_repositories (workspace, repository_id, repository) values (:workspace, :repository_id,"
+    " :repository) on conflict (workspace, repository_id, repository) do nothing"
+)
+_SELECT = f"select {', '.join(COLUMNS)} from origins where origin_id = :origin_id"
+_MAX_CACHED = 1000
+
+
+class Origin:
+    """Who made a change and where in the code; `key` is the hash of both."""
+
+    __slots__ = ("code", "key", "row")
+
+    def __init__(self, actor: str, code: CodeState | None) -> None:
+        from _blake2 import blake2b  # hashlib would load OpenSSL
+
+        self.code = code
+        parts = (actor, *_columns_of(code))
+        content = "\0".join([part or "" for part in parts])
+        self.key = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        self.row: dict[str, Any] = dict(zip(COLUMNS, (self.key, *parts), strict=True))
+
+    @property
+    def actor(self) -> str:
+        """Return who made the change."""
+        actor: str = self.row["actor"]
+        return actor
+
+
+def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
+    if code is None:
+        return (None, None, None, None)
+    return code.repository or None, code.repository_id or None, code.branch or None, code.commit or None
+
+
+class Caller:
+    """Who calls: the actor, and the code state, which is that of the process or sent with the call."""
+
+    __slots__ = ("_code", "_in_work_tree", "_origin", "_sees_work_tree", "actor")
+
+    def __init__(
+        self,
+        actor: str,
+        *,
+        code: CodeState | None = None,
+        in_work_tree: bool = False,
+        sees_work_tree: bool = False,
+    ) -> None:
+        self.actor = actor
+        self._code = code
+        self._in_work_tree = in_work_tree
+        """Whether the repository of the process is that of the caller."""
+        self._sees_work_tree = sees_work_tree or in_work_tree
+        """Whether the caller may compare with it, as pages do on the machine of their reader."""
+        self._origin: Origin | None = None
+
+    def origin(self) -> Origin:
+        """Return the present origin of changes."""
+        code = self._code
+        if code is None and self._in_work_tree:
+            found = self.work_tree()
+            code = None if found is None else found.state()
+        if self._origin is None or self._origin.code is not code:
+            self._origin = Origin(self.actor, code)
+        return self._origin
+
+    def work_tree(self) -> WorkTree | None:
+        """Return the work tree that the process runs in, None if it is not the caller's."""
+        if not self._sees_work_tree:
+            return None
+        from moss_memory.code_state.work_tree import work_tree_of
+
+        return work_tree_of()
+
+
+def clean_actor(*names: str | None) -> str:
+    """Return the names of an actor, joined, without control characters, at most 100 characters."""
+    cleaned = ["".join([c for c in name[:1000] if c.isprintable()]).strip() for name in names if name]
+    joined = " · ".join([name for name in cleaned if name])
+    return joined.encode("utf-8", "replace").decode()[:ACTOR_MAX_CHARS].strip()
+
+
+def origin_of_row(row: dict[str, Any]) -> Origin:
+    """Return the origin with the columns of a row, whose key is computed again."""
+    from moss_memory.code_state.work_tree import CodeState
+
+    known = [row.get(name) or "" for name in ("repository", "repository_id", "branch", "commit_id")]
+    return Origin(row["actor"], CodeState(*known) if any(known) else None)
+
+
+_cache: dict[str, Origin] = {}
+"""Origins by key; a key never stands for another content."""
+
+
+def find_origin(tx: ReadTransaction, key: str | None) -> Origin | None:
+    """Return the origin with this key, None if there is none."""
+    if key is None:
+        return None
+    found = _cache.get(key)
+    if found is None:
+        row = tx.row(_SELECT, {"origin_id": key})
+        if row is None:
+            return None
+        found = origin_of_row(dict(zip(COLUMNS, row, strict=True)))
+        if len(_cache) >= _MAX_CACHED:
+            _cache.clear()
+        _cache[key] = found
+    return found
+
+
+def actors_of(tx: ReadTransaction, keys: set[str]) -> dict[str, str]:
+    """Return the actor of each origin among these keys."""
+    found = {key: find_origin(tx, key) for key in sorted(keys)}
+    return {key: origin.actor for key, origin in found.items() if origin is not None}
+
+
+def repositories_of(tx: ReadTransaction, workspace: str) -> list[dict[str, str]]:
+    """Return name and id of every repository from which a workspace, in its normal form, was written."""
+    rows = tx.rows(
+        "select repository, repository_id from workspace_repositories where workspace = :workspace order by 1, 2",
+        {"workspace": workspace},
+    )
+    return [{"repository": name, "repository_id": key} for name, key in rows]

@@ -1,0 +1,115 @@
+"""Where in the code a capsule or card was saved, and whether that code has changed since, as fields of a response."""
+
+from __future__ import annotations
+
+from moss_memory.errors import next_call
+from moss_memory.registry.responses import NEXT_CALL, Shape, choice, integer, object_of, text, texts
+from moss_memory.storage.origin import find_origin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.code_state.work_tree import CodeState
+    from moss_memory.storage.engine import ReadTransaction
+
+_MOST_NAMED = 5
+MOST_DRIFT_CHARS = 400
+STATES = ("orphaned", "drifted", "unknown", "fresh")
+SAVED_IN = Shape(
+    "SavedIn",
+    {
+        "repository": text("name of the repository"),
+        "repository_id": text("its id, if it is another one than that of the process", optional=True),
+        "branch": text("branch", optional=True),
+        "commit": text("commit", optional=True),
+    },
+    line=lambda saved: " ".join([saved["repository"], saved.get("branch", ""), saved.get("commit", "")[:10]]).strip(),
+)
+FRESHNESS = Shape(
+    "Freshness",
+    {
+        "state": choice(STATES, "whether the files that it names have changed"),
+        "commits": integer("commits of the present branch since; null if that is unknown", nullable=True),
+        "changed": texts("files that changed"),
+        "missing": texts("files that are gone"),
+        "why": text("why it is unknown", optional=True),
+    },
+    line=lambda found: describe(found),
+)
+CODE_FIELDS = {
+    "saved_in": object_of(SAVED_IN, "where in the code it was saved, where that is known", optional=True),
+    "freshness": object_of(FRESHNESS, "in the same repository, whether its files changed since", optional=True),
+    "next": object_of(NEXT_CALL, "if files changed: what to do", optional=True),
+}
+"""The further fields of a capsule with its text."""
+
+
+def code_of(tx: ReadTransaction, row: dict[str, Any]) -> CodeState | None:
+    """Return the code state at which a capsule was saved or confirmed; None if it is unknown."""
+    origin = find_origin(tx, row["confirmed_origin"] or row["version_origin"])
+    return None if origin is None else origin.code
+
+
+def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
+    """Return a code state as a response; a process in another repository learns only name and id of it."""
+    if here is None or saved.is_same_repository(here):
+        return saved.shown()
+    known = {"repository": saved.repository, "repository_id": saved.repository_id}
+    return {name: value for name, value in known.items() if value}
+
+
+def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
+    """Return `saved_in` of a capsule, and in the same repository `freshness` and what to do next."""
+    saved = code_of(tx, row)
+    if saved is None:
+        return {}
+    tree = tx.call.caller.work_tree()
+    here = None if tree is None else tree.state()
+    fields: dict[str, Any] = {"saved_in": show_code(saved, here)}
+    if tree is None or here is None or not saved.is_same_repository(here):
+        return fields
+    if saved.commit and saved.commit == here.commit:  # without the modules of a comparison
+        fields["freshness"] = {"state": "fresh", "commits": 0, "changed": [], "missing": []}
+        return fields
+    from moss_memory.code_state.freshness import freshness_of
+
+    fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).shown()
+    if found["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
+        fields["next"] = _check_files(row, found)
+    return fields
+
+
+def _check_files(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Return the call that brings a drifted capsule up to date; it lacks the text, which only a reader can write."""
+    read = f"read {_names(found['changed'])}, then " if found["changed"] else ""
+    gone = f"{_names(found['missing'])} gone: find out where that is now. " if found["missing"] else ""
+    reason = f"{gone}{read}check each section and send `capsule_text` with what is true now"
+    return next_call("capsule_update", {"id": row["id"]}, reason)
+
+
+def _names(paths: list[str]) -> str:
+    more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
+    return ", ".join(paths[:_MOST_NAMED]) + more
+
+
+def describe_drift(answer: dict[str, Any]) -> str:
+    """Return in one line that the files of a capsule have changed, from the answer of `moss_places`; else empty."""
+    found = answer["freshness"]
+    if found["state"] not in ("drifted", "orphaned"):
+        return ""
+    commits = f"{found['commits']} commit{'' if found['commits'] == 1 else 's'} since"
+    stale = [*found["changed"], *found["missing"]]
+    verb = "missing" if not found["changed"] else "changed or missing" if found["missing"] else "changed"
+    files = f"{len(stale)} of its {len(answer['places'])} files {verb}"
+    return f"{answer.get('name') or answer['id']}: {commits}, {files}: {_names(stale)}"
+
+
+def describe(found: dict[str, Any]) -> str:
+    """Return freshness as one line: state, commits, and the files."""
+    if found["state"] == "unknown":
+        return f"unknown: {found.get('why', '')}"
+    parts = [f"{found['commits']} commit{'' if found['commits'] == 1 else 's'} since"] if found["commits"] else []
+    parts += [f"changed: {_names(found['changed'])}"] if found["changed"] else []
+    parts += [f"missing: {_names(found['missing'])}"] if found["missing"] else []
+    return ", ".join([found["state"], *parts])

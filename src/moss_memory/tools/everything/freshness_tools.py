@@ -1,0 +1,226 @@
+"""`moss_freshness`: which capsules and cards name files that have changed since they were saved."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.arguments import Id, Limit, Name, Offset, Workspace
+from moss_memory.registry.operation import operation
+from moss_memory.registry.responses import PAGINATION, Column, Shape, choice, list_of, object_of, text
+from moss_memory.rows.lookup import Address
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.paging import Page
+from moss_memory.storage.origin import find_origin
+from moss_memory.storage.queries import load_queries
+from moss_memory.tools.capsule.capsule_rows import capsules
+from moss_memory.tools.capsule.capsule_rows import sql as capsule_sql
+from moss_memory.tools.capsule.saved_in import FRESHNESS, SAVED_IN, code_of, describe, show_code
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.code_state.freshness import Freshness
+    from moss_memory.code_state.work_tree import CodeState
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+sql = load_queries(__file__)
+
+MOST_COMPARED = 5_000
+"""How many capsules, and how many cards, are compared at the most: those that changed last."""
+_ITEM = Shape(
+    "FreshnessItem",
+    {
+        "type": choice(("capsule", "card"), "what it is"),
+        "id": text("its id"),
+        "name": text("name of a capsule", optional=True),
+        "title": text("title", optional=True),
+        "workspace": text("namespace, as it was written"),
+        "saved_in": object_of(SAVED_IN, "where in the code; null if that is unknown", nullable=True),
+        "freshness": object_of(FRESHNESS, "whether its files have changed"),
+    },
+    table=(
+        Column("state"),
+        Column("type", goes=3),
+        Column("name", least=8),
+        Column("workspace", least=8, goes=2),
+        Column("found", "", least=20, widest=0),
+    ),
+    row=lambda item: {
+        **item,
+        "state": item["freshness"]["state"],
+        "name": item.get("name") or item.get("title") or item["id"],
+        "found": describe(item["freshness"]).partition(item["freshness"]["state"])[2].lstrip(",: "),
+    },
+)
+
+
+@operation(
+    idempotent=True,
+    slow=True,
+    answers={
+        "items": list_of(_ITEM, "the worst first", shown="answer"),
+        "pagination": PAGINATION,
+    },
+    example="moss freshness --workspace shop",
+)
+def moss_freshness(
+    tx: ReadTransaction,
+    *,
+    workspace: Workspace | None = None,
+    id: Id | None = None,
+    name: Name | None = None,
+    limit: Limit = 20,
+    offset: Offset = 0,
+) -> dict[str, Any]:
+    """Tell which capsules, decisions and evidence are stale: whether files they name changed since they were saved.
+
+    Worst first: orphaned (all files gone), drifted, unknown (with why), fresh.
+    """
+    page = Page(limit, offset, maximum=100)
+    found = _addressed(tx, id, workspace, name) if id is not None or name is not None else _all(tx, workspace)
+    tree = tx.call.caller.work_tree()
+    here = None if tree is None else tree.state()
+    ranked = sorted(zip(_compare(tx, found), found, strict=True), key=lambda one: _rank(*one))
+    items = [
+        {**item, "saved_in": None if saved is None else show_code(saved, here), "freshness": result.shown()}
+        for result, (item, saved, _, _) in ranked[page.offset : page.most]
+    ]
+    return {"items": items, "pagination": page.answer(returned=len(items), total=len(ranked))}
+
+
+@operation(
+    mutates=True,
+    idempotent=True,
+    visible=False,
+    answers={
+        "id": text("ULID"),
+        "workspace": text("namespace, as it was written"),
+        "name": text("handle, as it was written", optional=True),
+        "saved_in": object_of(SAVED_IN, "the commit at which it holds"),
+    },
+    example="moss confirm shop/auth",
+)
+def moss_confirm(
+    tx: Transaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
+) -> dict[str, Any]:
+    """Say that a capsule still holds at the present commit; it makes no version, and its freshness counts from here."""
+    here = tx.call.caller.origin().code
+    if here is None or not here.commit:
+        raise invalid_request("no commit is known here; confirm a capsule inside of its repository")
+    row = capsules.find(tx, Address(id, workspace, name))
+    saved = code_of(tx, row)
+    if saved is not None and not saved.is_same_repository(here):
+        raise MossError(
+            "CONFLICT",
+            f"it was saved in the repository {saved.repository!r}, and this is {here.repository!r}; confirm it there",
+            recovery=next_call("capsule_fetch", {"id": row["id"]}, "shows the capsule and where it was saved"),
+        )
+    tx.run(capsule_sql["confirm"], {"id": row["id"], "origin": tx.origin})
+    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
+    named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
+    return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.shown()}
+
+
+_PLACE = Shape(
+    "Place",
+    {"path": text("the file"), "state": choice(("fresh", "changed", "missing"), "since the capsule was saved")},
+    table=(Column("state"), Column("path", least=20, widest=0)),
+)
+
+
+@operation(
+    idempotent=True,
+    visible=False,
+    answers={
+        "id": text("ULID"),
+        "name": text("handle, as it was written", optional=True),
+        "places": list_of(_PLACE, "the files that it names", shown="answer"),
+        "freshness": object_of(FRESHNESS, "all in all"),
+    },
+    example="moss places shop/auth",
+)
+def moss_places(
+    tx: ReadTransaction, *, id: Id | None = None, workspace: Workspace | None = None, name: Name | None = None
+) -> dict[str, Any]:
+    """List the files that a capsule names, and which of them changed or are missing since it was saved."""
+    from moss_memory.code_state import freshness
+
+    row = capsules.find(tx, Address(id, workspace, name), include_deleted=True)
+    saved, tree = code_of(tx, row), tx.call.caller.work_tree()
+    if saved is None or tree is None:
+        found = freshness.unknown(freshness.NO_COMMIT if saved is None else freshness.NO_REPOSITORY)
+    else:
+        found = freshness.places_of(tree, saved, row["capsule_text"])
+    kinds = (("missing", found.missing), ("changed", found.changed), ("fresh", found.kept))
+    places = [{"path": path, "state": state} for state, paths in kinds for path in paths]
+    named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
+    return {"id": row["id"], **named, "places": places, "freshness": found.shown()}
+
+
+if TYPE_CHECKING:
+    Candidate = tuple[dict[str, Any], CodeState | None, str, int]
+    """The fields of an item, where it was saved, its text, and the number of its last change."""
+
+
+def _addressed(tx: ReadTransaction, id: str | None, workspace: str | None, name: str | None) -> list[Candidate]:
+    """Return the capsule or card at an address."""
+    if id is not None and name is None and workspace is None and "reasoning" not in tx.config.disabled_types:
+        cards = _cards(tx, "and v.key = :key", {"key": id})
+        if cards:
+            return cards
+    row = capsules.find(tx, Address(id, workspace, name))
+    return [_capsule(row, code_of(tx, row))]
+
+
+def _all(tx: ReadTransaction, workspace: str | None) -> list[Candidate]:
+    found: list[Candidate] = []
+    place = {} if workspace is None else {"workspace": normalize_workspace(workspace)}
+    if "capsule" not in tx.config.disabled_types:
+        where = " and workspace_norm = :workspace" if place else ""
+        columns = ("id", "workspace_raw", "name_raw", "title", "capsule_text", "confirmed_origin", "version_origin")
+        rows = tx.stream(
+            f"select {', '.join(columns)} from capsules where deleted_at is null{where}"
+            " order by updated_at desc, change_seq desc limit :most",
+            {**place, "most": MOST_COMPARED},
+        )
+        listed = [dict(zip(columns, row, strict=True)) for row in rows]
+        found += [_capsule(row, code_of(tx, row), -place) for place, row in enumerate(listed)]
+    if "reasoning" not in tx.config.disabled_types:
+        found += _cards(tx, "and v.workspace_norm = :workspace" if place else "", place)
+    return found
+
+
+def _capsule(row: dict[str, Any], saved: CodeState | None, change: int = 0) -> Candidate:
+    item = {"type": "capsule", "id": row["id"], "name": row["name_raw"], "title": row["title"]}
+    item["workspace"] = row["workspace_raw"]
+    return {key: value for key, value in item.items() if value is not None}, saved, row["capsule_text"], change
+
+
+def _cards(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[Candidate]:
+    """Return the decisions and evidence that hold, each once, however many branches have a copy."""
+    found: dict[tuple[str, str], Candidate] = {}
+    statement = sql["cards_about_code"].filled(condition=condition)
+    for workspace, key, title, content, origin_id, seq in list(tx.stream(statement, {**values, "most": MOST_COMPARED})):
+        if (workspace, key) not in found:
+            origin = find_origin(tx, origin_id)
+            item = {"type": "card", "id": key, "title": title, "workspace": workspace}
+            item = {name: value for name, value in item.items() if value is not None}
+            text = f"{title or ''}\n{content or ''}"
+            found[workspace, key] = (item, None if origin is None else origin.code, text, seq)
+    return list(found.values())
+
+
+def _compare(tx: ReadTransaction, found: list[Candidate]) -> list[Freshness]:
+    from moss_memory.code_state import freshness  # only this tool and a fetch in a repository need it
+
+    tree = tx.call.caller.work_tree()
+    if tree is None:
+        return [freshness.unknown(freshness.NO_COMMIT if one[1] is None else freshness.NO_REPOSITORY) for one in found]
+    return freshness.compare_all(tree, [(saved, text) for _, saved, text, _ in found], tx.check_cancelled)
+
+
+def _rank(result: Freshness, candidate: Candidate) -> tuple[Any, ...]:
+    from moss_memory.code_state.freshness import STATES
+
+    item, _, _, change = candidate
+    return STATES.index(result.state), -result.share, item["type"], -change, item["id"]

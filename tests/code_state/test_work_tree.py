@@ -1,0 +1,146 @@
+"""Repository, branch and commit are read from files, as git itself says them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from moss_memory.code_state.repository_id import normalize_url
+from moss_memory.code_state.work_tree import CodeState, code_state_of, find_work_tree
+from support.repositories import Repository
+
+
+def read(folder: Path) -> CodeState | None:
+    found = find_work_tree(os.path.realpath(folder))
+    return None if found is None else found.state()
+
+
+def known(folder: Path) -> CodeState:
+    state = read(folder)
+    assert state is not None
+    return state
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Repository:
+    made = Repository(tmp_path / "shop")
+    made.commit({"src/a.py": "1"})
+    return made
+
+
+def test_a_plain_repository_is_known_in_every_folder_of_it(shop: Repository) -> None:
+    for folder in (shop.folder, shop.folder / "src"):
+        state = known(folder)
+        assert (state.repository, state.branch, state.commit) == ("shop", "main", shop.head)
+
+
+def test_packed_references_are_read(shop: Repository) -> None:
+    shop.git("pack-refs", "--all")
+    assert known(shop.folder).commit == shop.head
+
+
+def test_a_detached_head_has_a_commit_and_no_branch(shop: Repository) -> None:
+    shop.git("checkout", "-q", "--detach")
+    state = known(shop.folder)
+    assert (state.branch, state.commit) == ("", shop.head)
+
+
+def test_a_branch_without_commits_has_no_commit(tmp_path: Path) -> None:
+    state = known(Repository(tmp_path / "new").folder)
+    assert (state.repository, state.branch, state.commit) == ("new", "main", "")
+
+
+def test_a_linked_work_tree_has_the_name_of_the_main_one(shop: Repository, tmp_path: Path) -> None:
+    shop.git("worktree", "add", "-q", "-b", "feature/x", str(tmp_path / "other"))
+    other = Repository(tmp_path / "other", init=False)
+    head = other.commit({"b.py": "2"})
+    state = known(other.folder)
+    assert (state.repository, state.branch, state.commit) == ("shop", "feature/x", head)
+    assert state.repository_id == known(shop.folder).repository_id != ""
+
+
+def test_a_submodule_is_a_repository_of_its_own(shop: Repository, tmp_path: Path) -> None:
+    part = Repository(tmp_path / "part")
+    part.commit({"p.py": "1"})
+    shop.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(part.folder), "lib/part")
+    state = known(shop.folder / "lib" / "part")
+    assert (state.repository, state.commit) == ("part", part.head)
+    assert state.repository_id != known(shop.folder).repository_id
+
+
+def test_a_repository_with_reftable_has_a_name_only(shop: Repository) -> None:
+    shop.git("config", "extensions.refStorage", "reftable")
+    (shop.folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
+    state = known(shop.folder)
+    assert (state.repository, state.branch, state.commit) == ("shop", "", "")
+
+
+def test_clones_of_one_origin_have_one_id_without_user_and_password(shop: Repository, tmp_path: Path) -> None:
+    ids = set()
+    for number, url in enumerate((
+        "https://ada:secret@Example.org/acme/shop.git", "git@example.org:acme/shop", "ssh://git@example.org:22/acme/shop/",
+    )):  # fmt: skip
+        clone = Repository(tmp_path / str(number))
+        clone.git("remote", "add", "origin", url)
+        ids.add(known(clone.folder).repository_id)
+    assert len(ids) == 1
+    assert "secret" not in normalize_url("https://ada:secret@example.org/acme/shop", "/")
+
+
+def test_the_state_follows_every_commit_and_checkout(shop: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop.folder)
+    for number in range(5):
+        head = shop.commit({"src/a.py": str(number)})
+        state = code_state_of()
+        assert state is not None
+        assert state.commit == head
+    shop.git("checkout", "-q", "-b", "b")
+    state = code_state_of()
+    assert state is not None
+    assert state.branch == "b"
+
+
+@pytest.mark.parametrize("content", ["gitdir: /nonexistent\n", "", "gitdir:\n", "\0\0", "gitdir: ../../..\n"])
+def test_a_git_file_that_leads_nowhere_is_no_repository(tmp_path: Path, content: str) -> None:
+    (tmp_path / ".git").write_text(content)
+    assert read(tmp_path) is None
+
+
+def test_a_reference_cannot_lead_out_of_the_repository(shop: Repository, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("a" * 40)
+    (shop.folder / ".git" / "HEAD").write_text("ref: refs/heads/../../../../secret\n")
+    assert known(shop.folder).commit == ""
+
+
+def test_references_in_a_circle_end(shop: Repository) -> None:
+    heads = shop.folder / ".git" / "refs" / "heads"
+    (heads / "a").write_text("ref: refs/heads/b\n")
+    (heads / "b").write_text("ref: refs/heads/a\n")
+    (shop.folder / ".git" / "HEAD").write_text("ref: refs/heads/a\n")
+    assert known(shop.folder).commit == ""
+
+
+def test_a_fifo_in_place_of_a_file_blocks_nothing(shop: Repository) -> None:
+    for name in ("packed-refs", "refs/heads/main", "config"):
+        path = shop.folder / ".git" / name
+        path.unlink(missing_ok=True)
+        os.mkfifo(path)
+    state = known(shop.folder)
+    assert (state.branch, state.commit) == ("main", "")
+
+
+def test_a_huge_file_is_not_read(shop: Repository) -> None:
+    shop.git("pack-refs", "--all")
+    with (shop.folder / ".git" / "packed-refs").open("r+b") as file:
+        file.truncate(1 << 33)
+    assert known(shop.folder).commit == ""
+
+
+def test_a_repository_that_gets_an_origin_stays_the_same(shop: Repository) -> None:
+    before = known(shop.folder)
+    shop.git("remote", "add", "origin", "https://example.org/shop")
+    after = known(shop.folder)
+    assert before.repository_id != after.repository_id
+    assert before.is_same_repository(after)
