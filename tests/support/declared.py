@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from moss_memory.registry import catalog
-from moss_memory.registry.responses import WRITTEN
+from moss_memory.registry.responses import OMITTED, WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -91,8 +91,9 @@ def told(answer: dict[str, Any], shape: Shape, name: str) -> Iterator[str]:
 
 
 def _owner(shape: Shape, name: str, key: str) -> str:
-    """The name under which a field is told; what all writing tools share is told once for all."""
-    return "Written" if shape.fields[key] is WRITTEN.get(key) else shape.name or name
+    """The name under which a field is told; what many tools share is told once for all."""
+    shared = {**WRITTEN, "omitted": OMITTED}
+    return "Shared" if shape.fields[key] is shared.get(key) else shape.name or name
 
 
 def _told(value: Any, field: Field, at: str) -> Iterator[str]:

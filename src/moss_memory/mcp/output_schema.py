@@ -21,7 +21,20 @@ def output_schema(answers: Shape) -> Schema:
     """Return the schema of an answer, closed to undeclared fields; named shapes are listed below `$defs`."""
     definitions: dict[str, Schema] = {}
     schema = _object(answers, definitions)
+    if "truncated" in answers.fields:
+        schema["properties"], definitions = _without_required([schema["properties"], definitions])
     return {**schema, "$defs": definitions} if definitions else schema
+
+
+def _without_required(value: Any) -> Any:
+    """Return schemas without `required`: what lies inside a truncated answer may lack any field."""
+    if isinstance(value, dict):
+        return {
+            key: _without_required(part)
+            for key, part in value.items()
+            if not (key == "required" and isinstance(part, list))
+        }
+    return [_without_required(part) for part in value] if isinstance(value, list) else value
 
 
 def _object(shape: Shape, definitions: dict[str, Schema]) -> Schema:
