@@ -26,12 +26,12 @@ from moss_memory.registry.responses import Column, Shape, flag, list_of, object_
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time_asked
+from moss_memory.rows.versions import is_now, refuse_another_version, time_asked
 
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
 from .capsule_rows import capsules, fetch_key, measured, shown, sql, versioned
-from .saved_in import CODE_FIELDS, code_fields
+from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
 @operation(
     single_statement=is_now,
     idempotent=True,
-    answers=CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule"),
+    answers=FETCHED,
     example="moss fetch shop/auth",
 )
 def capsule_fetch(
