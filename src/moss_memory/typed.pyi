@@ -487,7 +487,6 @@ class LastEntry(TypedDict):
     branch: str
     doc: str
     kind: Literal['note', 'event']
-    by: NotRequired[str]
 
 class BranchmindBranchCreateAnswer(TypedDict):
     workspace: str
