@@ -149,32 +149,8 @@ class Finding(TypedDict):
     column: int
 
 class CapsuleLatestAnswer(TypedDict):
-    item: LatestCapsule | None
+    item: FetchedCapsule | None
     elsewhere: NotRequired[list[CapsuleElsewhere]]
-
-class LatestCapsule(TypedDict):
-    id: str
-    workspace: str
-    workspace_norm: str
-    name: NotRequired[str]
-    name_norm: NotRequired[str]
-    title: NotRequired[str]
-    capsule_chars: int
-    tokens_estimate: int
-    tags: list[str]
-    source: NotRequired[str]
-    run_id: NotRequired[str]
-    phase: NotRequired[str]
-    role: NotRequired[str]
-    created_at: int
-    updated_at: int
-    deleted_at: NotRequired[int]
-    version: int
-    fetch_key: FetchKey
-    capsule_text: str
-    saved_in: NotRequired[SavedIn]
-    freshness: NotRequired[Freshness]
-    next: NotRequired[NextCall]
 
 class CapsuleElsewhere(TypedDict):
     workspace: str
@@ -592,7 +568,6 @@ class LastEntry(TypedDict):
     branch: str
     doc: str
     kind: Literal['note', 'event']
-    by: NotRequired[str]
 
 class OpenConflicts(TypedDict):
     open: int

@@ -52,8 +52,9 @@ class CheckedStore(Store):
         return answer
 
 
-def open_test_store(home: str, clock: Clock | None = None, *, in_work_tree: bool = False, **settings: Any) -> Store:
-    """A store whose time and settings the test decides; its answers are checked."""
+def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
+    """A store whose time and settings the test decides, outside of any work tree; its answers are checked."""
+    in_work_tree = settings.pop("in_work_tree", False)
     config = load_config(home, cwd="/").replace(**settings)
     return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource(), in_work_tree=in_work_tree)
 

@@ -34,10 +34,10 @@ from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_workspace
 from moss_memory.rows.paging import Page
 
-from .capsule_responses import CAPSULE, ID, NAME, SUMMARY, WORKSPACE
 from .capsule_responses import DELETED as DELETED_COLUMN
+from .capsule_responses import ID, NAME, SUMMARY, WORKSPACE
 from .capsule_rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
-from .saved_in import CODE_FIELDS, code_fields
+from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,6 @@ NEWEST_THERE = Shape(
     table=(NAME, WORKSPACE, Column("updated_at", "updated"), ID),
 )
 
-_LATEST = CAPSULE.with_fields(CODE_FIELDS, "LatestCapsule")
 LISTING = {
     "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
     "pagination": PAGINATION,
@@ -84,7 +83,7 @@ HITS = {
 @operation(
     idempotent=True,
     answers={
-        "item": object_of(_LATEST, "the capsule; null when there is none", nullable=True, shown="opened"),
+        "item": object_of(FETCHED, "the capsule; null when there is none", nullable=True, shown="opened"),
         "elsewhere": list_of(
             NEWEST_THERE, "where there is none: the newest of up to 5 other workspaces", optional=True
         ),

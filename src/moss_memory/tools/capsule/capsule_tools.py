@@ -26,13 +26,13 @@ from moss_memory.registry.responses import Column, Shape, flag, integer, list_of
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
-from moss_memory.rows.versions import PAST, is_now, refuse_another_version, time_asked
+from moss_memory.rows.versions import is_now, refuse_another_version, time_asked
 from moss_memory.rows.workspace_names import note_new_workspace
 
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
 from .capsule_rows import capsules, measured, reference, shown, sql, versioned
-from .saved_in import CODE_FIELDS, code_fields
+from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def stored(row: dict[str, Any]) -> dict[str, Any]:
 @operation(
     single_statement=is_now,
     idempotent=True,
-    answers=CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule"),
+    answers=FETCHED,
     example="moss fetch shop/auth",
     words=(
         "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "

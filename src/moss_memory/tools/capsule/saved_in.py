@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from moss_memory.errors import next_call
 from moss_memory.registry.responses import NEXT_CALL, Shape, choice, integer, object_of, text, texts
+from moss_memory.rows.versions import PAST
 from moss_memory.storage.origin import find_origin
+
+from .capsule_responses import CAPSULE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ CODE_FIELDS = {
     "next": object_of(NEXT_CALL, "if files changed: what to do", optional=True),
 }
 """The further fields of a capsule with its text."""
+FETCHED = CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule")
 
 
 def code_of(tx: ReadTransaction, row: dict[str, Any]) -> CodeState | None:

@@ -87,7 +87,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
             Shape("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
         ),
         "last_doc_entry": object_of(
-            ENTRY.without("title", "format", "meta", "content", "source_event_id", name="LastEntry"),
+            ENTRY.without("title", "format", "meta", "content", "source_event_id", "by", name="LastEntry"),
             "the last entry of any document",
             nullable=True,
         ),
