@@ -147,7 +147,7 @@ class Folder:
             if name == ARTIFACTS:
                 self._parse_artifact(where, line)
             elif name in WORKSPACE_FILES:
-                self.workspaces.add(name, line, f"{name} line {where['line']}")
+                self.workspaces.add_line(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
                 self._parse_record(where, line)
             elif name == history_export.FILE:

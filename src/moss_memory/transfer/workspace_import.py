@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 FILES = {reasoning.FILE: reasoning, task.FILE: task}
 TABLES = {table.name: table for room in FILES.values() for table in room.TABLES}
 _CHECKS = {table.name: room.check for room in FILES.values() for table in room.TABLES}
+_FILE_OF = {table.name: file for file, room in FILES.items() for table in room.TABLES}
 _SERIES = {**reasoning.SERIES, **task.SERIES}
 
 
@@ -32,8 +33,13 @@ class Workspaces:
         self._offsets: dict[str, int] = {}
         self.lines = dict.fromkeys(FILES, 0)
 
-    def add(self, file: str, line: Line, where: str) -> None:
-        """Parse one line; raise `InvalidRow` if it is invalid."""
+    def add(self, name: str, values: Values, where: str) -> None:
+        """Add one row."""
+        self._rows[name].append((where, values))
+        self.lines[_FILE_OF[name]] += 1
+
+    def add_line(self, file: str, line: Line, where: str) -> None:
+        """Parse one line of the first layout; raise `InvalidRow` if it is invalid."""
         name = line.pop("table", None)
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
@@ -45,8 +51,7 @@ class Workspaces:
             raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
         values = table.read(line)
         _CHECKS[table.name](table.name, values)
-        self._rows[table.name].append((where, values))
-        self.lines[file] += 1
+        self.add(table.name, values, where)
 
     def check(self) -> None:
         """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""

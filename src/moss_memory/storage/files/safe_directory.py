@@ -24,8 +24,10 @@ _MAX_DEPTH = 16
 class SafeDirectory:
     """An open folder; everything in it is opened relative to its descriptor, and no link is followed."""
 
-    def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
+    def __init__(self, path: str, *, home: str = "", create: bool = False, temporary: str = "") -> None:
+        """Open a folder; `temporary` is the folder in it for files that are not complete, else they are beside."""
         self.path = real_path(path, home)
+        self._temporary = temporary
         try:
             if create and not os.path.lexists(self.path):
                 make_private_folder(self.path)
@@ -49,7 +51,7 @@ class SafeDirectory:
         try:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise MossError("STORAGE_BUSY", f"another export is writing to {self.path}; try again") from None
+            raise MossError("STORAGE_BUSY", f"another export or sync is writing to {self.path}; try again") from None
 
     def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
         """Return the content of a file, or None if it is missing; refuse anything but a plain file with one link."""
@@ -120,7 +122,8 @@ class SafeDirectory:
             at = self._folder(folder, create=True)
             if self.is_there(name):
                 mode = stat.S_IMODE(os.stat(last, dir_fd=at, follow_symlinks=False).st_mode)
-            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=at)
+            unfinished_at = self._folder(self._temporary, create=True) if self._temporary else at
+            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=unfinished_at)
             try:
                 os.fchmod(fd, mode)
                 view = memoryview(content)
@@ -128,7 +131,7 @@ class SafeDirectory:
                     view = view[os.write(fd, view) :]
             finally:
                 os.close(fd)
-            os.rename(_UNFINISHED, last, src_dir_fd=at, dst_dir_fd=at)
+            os.rename(_UNFINISHED, last, src_dir_fd=unfinished_at, dst_dir_fd=at)
         except OSError as error:
             raise refusal(error, self._display_path(name)) or error from None
         self._written.append(name)
