@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from moss_memory.errors import invalid_request
 
+LOCAL = "local"
+"""The tag of capsules and artifacts that are never written to a synced folder."""
 NAME_MAX_CHARS = 256
 LABEL_MAX_CHARS = 256
 TAGS_MAX = 50

@@ -147,6 +147,29 @@ _UNMAPPED = Shape(
     table=(Column("file", least=16, widest=0), Column("fields", least=16)),
 )
 
+_SYNC_CONFLICT = Shape(
+    "SyncConflict",
+    {
+        "type": text("capsule, artifact, or workspace for reasoning and tasks"),
+        "address": text("its workspace and name"),
+        "file": text("its file"),
+    },
+    table=(Column("type"), Column("address", least=12), Column("file", least=16, widest=0)),
+)
+_SYNC_SKIPPED = Shape(
+    "SyncSkipped",
+    {"file": text("file"), "why": text("why")},
+    table=(Column("file", least=16), Column("why", least=20, widest=0)),
+)
+_GIT = Shape(
+    "SyncedRepository",
+    {
+        "committed": flag("whether there was something to commit"),
+        "pulled": flag("whether the remote was asked for changes"),
+        "pushed": flag("whether the commits were sent to it"),
+    },
+)
+
 _COMPARED = {
     "id": _text("ULID; instead of workspace + name"),
     "workspace": _text("namespace"),
@@ -374,6 +397,39 @@ _ALL = (
             "model": text("the model from now on, where one was chosen", optional=True),
         },
         does="commands.index_command.index_store",
+    ),
+    BuiltIn(
+        "sync",
+        "Make a folder of plain files and the store agree, both ways.\n\n"
+        "Git, or any program that copies files, then carries the memory to other machines and through pull requests. "
+        "What only one side changed since the last sync goes to the other side. A capsule or artifact that both "
+        "changed gets the file's content as its new version, and its own stays readable as the version before. "
+        "Reasoning and tasks of a workspace are taken as a whole; if both sides changed them, nothing is taken until "
+        "--ours or --theirs settles it. Capsules with the tag `local` are never written. --git runs your git, with "
+        "your configuration, hooks and credentials.",
+        "moss sync ~/memory --git",
+        {
+            "folder": _text("the folder; if left out: sync_folder of the configuration"),
+            "workspace": {**_TEXTS, "description": "only these workspaces"},
+            "dry_run": _flag("only count what would happen"),
+            "ours": _flag("where both sides changed reasoning or tasks: this store wins"),
+            "theirs": _flag("where both sides changed reasoning or tasks: the folder wins"),
+            "git": _flag("also commit, pull and push the folder's repository"),
+        },
+        answers={
+            "folder": file_path("the folder"),
+            "taken": integer("files that came into the store"),
+            "written": integer("files that were written"),
+            "deleted": integer("things that are deleted now on both sides"),
+            "restored": integer("deleted things whose file had changed, which are back"),
+            "erased": integer("things that were purged or erased on one side and are now on both"),
+            "conflicts": list_of(_SYNC_CONFLICT, "what both sides had changed"),
+            "skipped": list_of(_SYNC_SKIPPED, "files that were left alone"),
+            "dry_run": flag("whether nothing was changed", shown="if_true"),
+            "git": object_of(_GIT, "what git did", optional=True, shown="opened"),
+            **FINDINGS,
+        },
+        does="commands.sync_command.sync",
     ),
     BuiltIn(
         "migrate",

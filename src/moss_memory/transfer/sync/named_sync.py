@@ -6,7 +6,7 @@ import hashlib
 import json
 
 from moss_memory.errors import MossError
-from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name
+from moss_memory.rows.names import LOCAL, NAME_MAX_CHARS, normalize_name
 from moss_memory.tools.capsule.import_lines import InvalidRecordError
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.file_names import decode_name, encode_id, encode_name, is_id
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .folder_scan import FoundFile
     from .sync_run import SyncRun
 
-LOCAL = "local"
-"""The tag of things that are never written to a folder."""
 _IS_LOCAL = "it is local here and not kept in step; remove the file to withdraw it from the others"
 _IS_ELSEWHERE = "it is in a workspace here that this sync leaves out"
 _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
