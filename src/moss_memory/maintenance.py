@@ -105,13 +105,17 @@ class Maintenance:
         folder: str,
         *,
         with_history: bool = False,
+        with_local: bool = False,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Write everything into a folder of plain files; equal stores give equal folders."""
+        """Write everything into a folder of plain files; equal stores give equal folders.
+
+        Capsules and artifacts with the tag `local` are left out unless `with_local` is set.
+        """
         from moss_memory.transfer.transfer_calls import export_folder
 
-        arguments = {"folder": folder, "with_history": with_history}
+        arguments = {"folder": folder, "with_history": with_history, "with_local": with_local}
         return self._run(export_folder, "export", arguments, self._context("export", cancelled, progress))
 
     def salvage(self, folder: str) -> dict[str, Any]:

@@ -110,3 +110,12 @@ def estimate_tokens(text: str) -> int:
 def pluralize(count: int, noun: str) -> str:
     """Return a number with its noun: `1 capsule`, `3 capsules`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def is_local(tags: str | None) -> bool:
+    """Return whether tags keep a row out of synced folders and exports."""
+    if tags is None or f'"{LOCAL}"' not in tags:
+        return False
+    import json
+
+    return LOCAL in json.loads(tags)

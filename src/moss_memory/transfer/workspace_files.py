@@ -35,23 +35,24 @@ _CONFLICT = "conflict_id"
 class WorkspaceFiles:
     """The reasoning and the tasks of a workspace in the form of files."""
 
-    def __init__(self, tx: ReadTransaction, workspace: str, *, complete: bool = False) -> None:
-        """Read the rows; `complete` includes the tables that belong to a store."""
+    def __init__(self, workspace: str, rows: Rows) -> None:
         self.workspace = workspace
-        self._rows: Rows = {
-            name: list(table.rows(tx, table.workspace_condition, workspace=workspace))
-            for name, (_, table) in _TABLES.items()
-            if complete or name not in LOCAL_TABLES
-        }
+        self._rows = rows
         used = NumbersInUse()
         for name, rows in self._rows.items():
             for values in rows:
                 _TABLES[name][1].moved(values, used)
         self._numbers = {series: sorted(found) for series, found in sorted(used.found.items())}
 
-    def is_empty(self) -> bool:
-        """Return whether the workspace has neither reasoning nor tasks."""
-        return not any(self._rows.values())
+    @classmethod
+    def of(cls, tx: ReadTransaction, workspace: str, *, complete: bool = False) -> WorkspaceFiles:
+        """Read the rows of a store; `complete` includes the tables that belong to a store."""
+        rows = {
+            name: list(table.rows(tx, table.workspace_condition, workspace=workspace))
+            for name, (_, table) in _TABLES.items()
+            if complete or name not in LOCAL_TABLES
+        }
+        return cls(workspace, rows)
 
     def count(self, folder: str) -> int:
         """Return the number of rows in a folder."""
@@ -74,8 +75,8 @@ class WorkspaceFiles:
         return {
             "workspace": self.workspace,
             "numbers": self._numbers,
-            "conflict_ids": [values[_CONFLICT] for values in self._rows["graph_conflicts"]],
-            "revisions": {values["id"]: values[REVISION] for values in self._rows["tasks"]},
+            "conflict_ids": [values[_CONFLICT] for values in self._rows.get("graph_conflicts", [])],
+            "revisions": {values["id"]: values[REVISION] for values in self._rows.get("tasks", [])},
         }
 
 

@@ -7,6 +7,7 @@ from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_wor
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
 from .families import tasks as task
+from .workspace_files import LOCAL_TABLES, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,6 +65,21 @@ class Workspaces:
                 self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
         for workspace, tables in self._by_workspace.items():
             _refuse_dangling(workspace, tables)
+
+    def set_counters(self, counters: dict[str, int]) -> None:
+        """Set the counters of the exported store, which may be above all of its numbers."""
+        self._numbers = counters
+
+    def leave_equal(self, tx: ReadTransaction) -> int:
+        """Leave out the workspaces that the store has with equal content; return their number."""
+        equal = []
+        for workspace, tables in self._by_workspace.items():
+            rows = {name: found for name, found in tables.items() if name not in LOCAL_TABLES}
+            if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace).files():
+                equal.append(workspace)
+        for workspace in equal:
+            del self._by_workspace[workspace]
+        return len(equal)
 
     def present(self, tx: ReadTransaction) -> list[str]:
         """Return the workspaces that have reasoning or tasks in the store."""

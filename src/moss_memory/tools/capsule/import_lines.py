@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
+_COMPARED = ("workspace_raw", "name_raw", "deleted_at", "ttl_seconds", "expires_at")
+"""Columns that an equal row has too, beside its content."""
 MOST_ERRORS = 1000
 """The maximum number of errors in an answer or a refusal; all of them are counted."""
 
@@ -97,6 +99,9 @@ class Importer:
         self._noun = versioned.family
         self._sql = statements or versioned.sql
         self.imported = 0
+        self.unchanged = 0
+        """Rows that were passed over, because the store has equal ones."""
+        self._seen: set[Any] = set()
         self.collisions: list[dict[str, Any]] = []
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
@@ -107,6 +112,10 @@ class Importer:
         The search index is flushed after each statement, not after each row.
         """
         self._tx.begin()
+        if self._mode == "replace":
+            given = len(lines)
+            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
         for _, row in lines:
             self._tx.check_cancelled()
@@ -119,6 +128,20 @@ class Importer:
             return
         for where, row in lines:
             self._import_one(where, row)
+
+    def _is_unchanged(self, row: dict[str, Any]) -> bool:
+        """Return whether the store has an equal row under the same id or name, and no line before was for it."""
+        keys = {row["id"], (row["workspace_norm"], row["name_norm"] or row["id"])}
+        if keys & self._seen:
+            return False
+        self._seen |= keys
+        compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in row]
+        select = f"select {', '.join(compared)} from {self._versioned.rows.table} where "
+        stored = None if row["id"] is None else self._tx.row(f"{select}id = :id", {"id": row["id"]})
+        if stored is None and row["name_norm"] is not None:
+            named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+            stored = self._tx.row(f"{select}{named}", {key: row[key] for key in ("workspace_norm", "name_norm")})
+        return stored is not None and stored == tuple([row[name] for name in compared])
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}

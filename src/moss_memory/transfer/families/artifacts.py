@@ -66,9 +66,9 @@ def encode(values: Values, known_as: str | None = None) -> bytes:
     return json_file(thing_fields(TABLE, values, (*LOCAL, *_DERIVED), _ALWAYS, known_as))
 
 
-def decode(content: str, *, workspace: str, name: str | None) -> Values:
-    """Return the artifact of a file; workspace and name are from its path."""
-    line = {key: value for key, value in json_object(content).items() if key not in LOCAL}
+def decode(content: str, *, workspace: str, name: str | None, local: Values | None = None) -> Values:
+    """Return the artifact of a file; workspace and name are from its path, `local` columns from an export."""
+    line = {key: value for key, value in json_object(content).items() if key not in LOCAL} | (local or {})
     given = line.get("id")
     found = row_of({"workspace": workspace, "name": name, "id": "new", **line})
     return {**found, "id": given}

@@ -53,7 +53,12 @@ class RecordFile:
     def encode(self) -> bytes:
         """Return the content of the file."""
         line = _TABLES["records"].line(self.values, *_OF_RECORD)
-        line = {"id": line.pop("payload_id"), "workspace": line.pop("workspace_raw"), "entity_id": self._entity[1], **line}
+        line = {
+            "id": line.pop("payload_id"),
+            "workspace": line.pop("workspace_raw"),
+            "entity_id": self._entity[1],
+            **line,
+        }
         record.add_properties(self._tx, "records", self.values, line)
         line["observations"] = [self._part("observations", one, _OF_OBSERVATION) for one in self._observations]
         line["events"] = [self._part("timeline_events", one, _OF_EVENT) for one in self._events]
@@ -175,7 +180,11 @@ class RecordRows:
             own = numbers.get("observations" if table == "observations" else "events") or [None] * len(parts)
             raw = numbers.get("event_workspaces") or [values["workspace_raw"]] * len(parts)
             if not len(parts) == len(own) or (table == "observations" and len(answers) != len(parts)):
-                own, answers, raw = [None] * len(parts), [[None, None]] * len(parts), [values["workspace_raw"]] * len(parts)
+                own, answers, raw = (
+                    [None] * len(parts),
+                    [[None, None]] * len(parts),
+                    [values["workspace_raw"]] * len(parts),
+                )
             for place, part in enumerate(parts):
                 row = {key: value for key, value in part.items() if key != "entity_id"}
                 entity = part.get("entity_id")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.transfer import workspace_files
+from moss_memory.transfer.export_layout import digest
 from moss_memory.transfer.families import artifacts, capsules, record_files
 from moss_memory.transfer.file_names import decode_id, decode_name, encode_id
 
@@ -30,11 +30,6 @@ SUFFIXES = {
 _BEGIN = re.compile(rb"^<<<<<<< ", re.MULTILINE)
 _MIDDLE = re.compile(rb"^=======\r?$", re.MULTILINE)
 _END = re.compile(rb"^>>>>>>> ", re.MULTILINE)
-
-
-def digest(content: bytes) -> str:
-    """Return the hash of a file."""
-    return hashlib.sha256(content).hexdigest()
 
 
 class FoundFile:

@@ -75,7 +75,7 @@ class GitRepository:
                 "CONFLICT",
                 f"git could not merge {shown}. Edit these files, then `git add` and `git commit` them, and run `moss "
                 "sync --git` again; reasoning and tasks are taken whole, with `git checkout --ours` or `--theirs`. "
-                "`git merge --abort` goes back to before the pull. The store was not changed",
+                "`git merge --abort` goes back to before the pull",
                 details={"files": unsettled[:100]},
             )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 
 from moss_memory.errors import MossError
-from moss_memory.rows.names import LOCAL, NAME_MAX_CHARS, normalize_name
+from moss_memory.rows.names import NAME_MAX_CHARS, is_local, normalize_name
 from moss_memory.tools.capsule.import_lines import InvalidRecordError
+from moss_memory.transfer.export_layout import digest, path_of
 from moss_memory.transfer.export_schema import InvalidRow
-from moss_memory.transfer.file_names import decode_name, encode_id, encode_name, is_id
+from moss_memory.transfer.file_names import decode_name, encode_id, is_id
 
-from .folder_scan import ERASED, digest, workspace_of
+from .folder_scan import ERASED, workspace_of
 from .sync_memory import GONE, Remembered
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ class RowState:
 
     def is_local(self) -> bool:
         """Return whether it never leaves the store."""
-        return self.tags is not None and f'"{LOCAL}"' in self.tags and LOCAL in json.loads(self.tags)
+        return is_local(self.tags)
 
 
 class NamedSync:
@@ -86,7 +86,9 @@ class NamedSync:
     def _read_rows(self, tx: ReadTransaction) -> None:
         tx.begin()
         self._now = tx.now
-        expired = ", expires_at is not null and expires_at <= :now" if "expires_at" in self._table.columns else ", false"
+        expired = (
+            ", expires_at is not null and expires_at <= :now" if "expires_at" in self._table.columns else ", false"
+        )
         rows = tx.stream(
             f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json{expired}"
             f" from {self._table.name}",
@@ -156,9 +158,7 @@ class NamedSync:
         expires = self._parsed[subject].get("expires_at") if subject in self._parsed else None
         return expires is not None and expires <= self._now
 
-    def _with_deleted_row(
-        self, subject: str, known: Remembered | None, found: FoundFile | None, row: RowState
-    ) -> None:
+    def _with_deleted_row(self, subject: str, known: Remembered | None, found: FoundFile | None, row: RowState) -> None:
         if found is None:
             if known is not None and (known.hash != GONE or known.pending is not None):
                 self._run.keep(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
@@ -383,7 +383,9 @@ class NamedSync:
             times = {"created_at": old["created_at"] if created is None else created, "deleted_at": None}
             values = {**parsed, **own, **times, "updated_at": max(tx.now, old["updated_at"])}
             neutral = {"id": "", "created_at": 0}
-            if old["deleted_at"] is not None and self._encode({**old, **neutral}) == self._encode({**parsed, **neutral}):
+            if old["deleted_at"] is not None and self._encode({**old, **neutral}) == self._encode(
+                {**parsed, **neutral}
+            ):
                 seq = tx.next_change()
                 tx.run(self._versioned.sql["restore"], {"id": subject, "now": tx.now, "change_seq": seq})
             else:
@@ -405,7 +407,7 @@ class NamedSync:
         if found is not None and found.path == path and (taken or found.hash == hashed):
             run.keep(self._state(subject, path, found.hash, hashed, seq))
             return
-        if _is_local(values):
+        if is_local(values["tags_json"]):
             return
         present = found.hash if found is not None and found.path == path else GONE
         if not run.write(path, content, present):
@@ -421,18 +423,6 @@ class NamedSync:
         run.settled[self._family, subject] = [self._state(subject, path, hashed, hashed, seq)]
 
 
-
-
-def path_of(module: Any, values: Values) -> str:
-    """Return the path of a capsule or an artifact in a folder."""
-    name = encode_id(values["id"]) if values["name_norm"] is None else encode_name(values["name_norm"])
-    return f"{module.FOLDER}/{encode_name(values['workspace_norm'])}/{name}{module.SUFFIX}"
-
-
 def address_of(values: Values) -> str:
     """Return the address of a row for people."""
     return f"{values['workspace_raw']}/{values['name_raw'] or values['id']}"
-
-
-def _is_local(values: Values) -> bool:
-    return LOCAL in json.loads(values["tags_json"] or "[]")

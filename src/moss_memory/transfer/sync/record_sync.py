@@ -8,12 +8,13 @@ from moss_memory.errors import MossError
 from moss_memory.tools.record.capabilities import registry_of
 from moss_memory.tools.record.record_erase import erase_record
 from moss_memory.tools.record.submission import add_events
+from moss_memory.transfer.export_layout import digest, record_path_of
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.families import record_files
 from moss_memory.transfer.families import records as record
-from moss_memory.transfer.file_names import encode_id, encode_name
+from moss_memory.transfer.file_names import encode_id
 
-from .folder_scan import ERASED, digest
+from .folder_scan import ERASED
 from .sync_memory import GONE, Remembered
 
 TYPE_CHECKING = False
@@ -82,7 +83,7 @@ class RecordSync:
                 try:
                     rows = record_files.RecordRows()
                     said = rows.add(path, found.text(), verify=True)
-                    if said != id or path != path_of(id, rows.rows[-1][2]["workspace_norm"]):
+                    if said != id or path != record_path_of(id, rows.rows[-1][2]["workspace_norm"]):
                         raise InvalidRow("its id or its workspace is not the one of its path")
                 except UnicodeDecodeError:
                     self._skip(path, "it is not UTF-8")
@@ -162,9 +163,11 @@ class RecordSync:
     def _write_file(self, tx: ReadTransaction, id: str) -> None:
         file = next(record_files.records_in(tx, "payload_id = :id", id=id))
         known, found, run = self._memory.get(id), self._files.get(id), self._run
-        content, path = file.encode(), path_of(id, file.values["workspace_norm"])
+        content, path = file.encode(), record_path_of(id, file.values["workspace_norm"])
         hashed = digest(content)
-        seq: int = tx.value("select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]})
+        seq: int = tx.value(
+            "select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]}
+        )
         is_same = found is not None and (
             found.hash == hashed
             or (found.content is not None and self._submissions(id) == self._known_submissions(tx, id))
@@ -180,11 +183,6 @@ class RecordSync:
         run.count("written", file=path, content=content)
         run.keep(Remembered(FAMILY, id, path, id, present, hashed, hashed, seq))
         run.settled[FAMILY, id] = [Remembered(FAMILY, id, path, id, hashed, None, hashed, seq)]
-
-
-def path_of(id: str, workspace: str) -> str:
-    """Return the path of a record in a folder."""
-    return f"{record_files.FOLDER}/{encode_name(workspace)}/{encode_id(id)}{record_files.SUFFIX}"
 
 
 def _add_missing_events(tx: Transaction, id: str) -> None:

@@ -10,9 +10,10 @@ from moss_memory.maintenance import WRITE_TIMEOUT_S
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.safe_directory import SafeDirectory
 from moss_memory.storage.files.sandbox import real_path
+from moss_memory.transfer.export_layout import digest
 from moss_memory.transfer.families import artifacts, capsules
 
-from .folder_scan import FolderScan, digest
+from .folder_scan import FolderScan
 from .named_sync import NamedSync
 from .record_sync import RecordSync
 from .sync_memory import GONE, SyncMemory

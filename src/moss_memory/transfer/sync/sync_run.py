@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from moss_memory.secrets.scanner import findings_in, told
+from moss_memory.transfer.export_layout import digest
 
-from .folder_scan import digest
 from .sync_memory import GONE, Remembered
 
 TYPE_CHECKING = False

@@ -5,12 +5,13 @@ from __future__ import annotations
 from moss_memory.errors import MossError
 from moss_memory.transfer import workspace_files
 from moss_memory.transfer.export import workspaces
+from moss_memory.transfer.export_layout import digest
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.file_names import encode_name
 from moss_memory.transfer.workspace_files import WorkspaceFiles
 from moss_memory.transfer.workspace_import import Workspaces, delete_workspace
 
-from .folder_scan import digest, workspace_of
+from .folder_scan import workspace_of
 from .sync_memory import GONE, Remembered
 from .sync_run import hash_of_files
 
@@ -49,7 +50,7 @@ class WorkSync:
         there = {one for one in workspaces(tx) if self._run.is_in_scope(one)}
         for workspace in sorted(there | self._memory.keys() | self._files.keys()):
             tx.check_cancelled()
-            self._store[workspace] = WorkspaceFiles(tx, workspace).files()
+            self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
             if not self._is_blocked(workspace):
                 self._decide_one(workspace)
 
@@ -120,7 +121,7 @@ class WorkSync:
         incoming.write(tx, "replace", present)
         incoming.advance_counters(tx)
         self._run.count("taken")
-        self._store[workspace] = WorkspaceFiles(tx, workspace).files()
+        self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
         self._keep(workspace)
 
     def _read(self, tx: Transaction, workspace: str, found: dict[str, FoundFile]) -> Workspaces:
