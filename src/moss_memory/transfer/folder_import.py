@@ -302,7 +302,7 @@ class FolderImport:
         present = workspaces.present(self._tx)
         if present and self._mode == "error":
             told = {"code": "WORKSPACE_COLLISION", "message": "this workspace has reasoning or tasks already"}
-            self._collisions += [{"file": ", ".join(WORKSPACE_FILES), "workspace": one, **told} for one in present]
+            self._collisions += [{"file": "reasoning, tasks", "workspace": one, **told} for one in present]
             return []
         return workspaces.write(self._tx, self._mode, present)
 

@@ -32,6 +32,7 @@ class Workspaces:
         self._rows: dict[str, list[tuple[str, Values]]] = {name: [] for name in TABLES}
         self._by_workspace: dict[str, dict[str, list[Values]]] = {}
         self._offsets: dict[str, int] = {}
+        self._nothing_left = False
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, name: str, values: Values, where: str) -> None:
@@ -79,6 +80,7 @@ class Workspaces:
                 equal.append(workspace)
         for workspace in equal:
             del self._by_workspace[workspace]
+        self._nothing_left = bool(equal) and not self._by_workspace
         return len(equal)
 
     def present(self, tx: ReadTransaction) -> list[str]:
@@ -121,6 +123,8 @@ class Workspaces:
 
         Call it last: sequences of PostgreSQL are not rolled back if the import fails.
         """
+        if self._nothing_left:
+            return
         for series in reasoning.SERIES:
             last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
             tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})

@@ -123,6 +123,8 @@ class Importer:
                 row |= {"version_at": now, "version_tool": self._tx.tool}
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
+        if not lines:
+            return
         if not self.collisions and self._insert_all([row for _, row in lines]):
             self.imported += len(lines)
             return

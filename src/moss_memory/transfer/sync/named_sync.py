@@ -63,6 +63,8 @@ class NamedSync:
         """The things in changed files, by subject."""
         self._ids: dict[str, str] = {}
         """The ids in changed files, by subject."""
+        self._copies: set[str] = set()
+        """The ids of copies, whose files have the id of another thing."""
         self._takes: list[tuple[str, bool]] = []
         self._deletes: list[str] = []
         self._erases: list[str] = []
@@ -207,24 +209,67 @@ class NamedSync:
 
     def _match_files(self) -> None:
         """Assign each file to a row: by its id, its remembered place, or its name."""
-        by_path = {one.file: one for one in self._memory.values()}
+        by_path = {one.file: one for one in self._memory.values() if one.hash != GONE or one.pending is not None}
         named = {(row.workspace, row.name): id for id, row in self._rows.items() if row.name and not row.deleted}
-        changed = []
+        members: dict[str, list[tuple[FoundFile, Values | None]]] = {}
         for path, found in self._run.scan.files[self._module.FOLDER].items():
             known = by_path.get(path)
             if found.content is None and known is not None:
-                self._files[known.subject] = found
-            else:
-                changed.append(found)
-        for found in changed:
-            try:
-                parsed = self._parse(found)
-            except UnicodeDecodeError:
-                self._skip(found, "it is not UTF-8")
-            except (InvalidRow, InvalidRecordError, MossError) as error:
-                self._skip(found, str(getattr(error, "message", error)))
-            else:
-                self._match(found, parsed, by_path.get(found.path), named)
+                members.setdefault(known.known_as, []).append((found, None))
+                continue
+            parsed = self._parse_or_skip(found)
+            if parsed is not None:
+                id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
+                members.setdefault(id, []).append((found, {**parsed, "id": id}))
+        for id, files in members.items():
+            self._match_members(id, files, by_path, named)
+
+    def _match_members(
+        self,
+        id: str,
+        files: list[tuple[FoundFile, Values | None]],
+        by_path: dict[str, Remembered],
+        named: dict[tuple[str, str | None], str],
+    ) -> None:
+        """Assign the files with one id; a copy is a thing of its own, the same one on every machine."""
+        if len(files) > 1:
+            known = self._memory.get(self._aliases.get(id, id))
+            pending = None if known is None else known.pending
+            files = [one for one in files if one[0].hash != pending] or files[:1]
+            files.sort(key=lambda one: (one[1] is not None and one[0].path != self._path(one[1]), one[0].path))
+        (found, parsed), *copies = files
+        if parsed is None:
+            self._files[by_path[found.path].subject] = found
+        else:
+            self._match(found, parsed, named)
+        for copy, read in copies:
+            self._match_copy(copy, read, named)
+
+    def _match_copy(
+        self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str | None], str]
+    ) -> None:
+        if parsed is None:
+            found.content = self._run.scan.content(found.path)
+            parsed = self._parse_or_skip(found)
+        if parsed is None:
+            return
+        if found.path != self._path(parsed):
+            name = decode_name(found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX))
+            parsed = {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
+        parsed["id"] = self._derived_id(parsed)
+        while parsed["id"] in self._rows or parsed["id"] in self._run.scan.tombstones:
+            parsed["id"] = self._derived_id(parsed, parsed["id"])
+        self._match(found, parsed, named)
+        self._copies.add(parsed["id"])
+
+    def _parse_or_skip(self, found: FoundFile) -> Values | None:
+        try:
+            return self._parse(found)
+        except UnicodeDecodeError:
+            self._skip(found, "it is not UTF-8")
+        except (InvalidRow, InvalidRecordError, MossError) as error:
+            self._skip(found, str(getattr(error, "message", error)))
+        return None
 
     def _skip(self, found: FoundFile, why: str) -> None:
         self._run.skipped[found.path] = why[:300]
@@ -241,28 +286,18 @@ class NamedSync:
             raise InvalidRow(f"it says that its workspace is {parsed['workspace_raw']!r}, which this sync leaves out")
         return parsed
 
-    def _match(
-        self, found: FoundFile, parsed: Values, at_path: Remembered | None, named: dict[tuple[str, str | None], str]
-    ) -> None:
-        id = parsed["id"] or (at_path.known_as if at_path else None) or self._derived_id(parsed)
+    def _match(self, found: FoundFile, parsed: Values, named: dict[tuple[str, str | None], str]) -> None:
+        id: str = parsed["id"]
         name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
         if id in self._aliases:
             subject = self._aliases[id]
-        elif id in self._rows:
-            subject = id
-        elif name_owner is not None and self._is_same_thing(name_owner, found):
+        elif id not in self._rows and name_owner is not None and self._is_same_thing(name_owner, found):
             subject = name_owner
         else:
             subject = id
-        other = self._files.get(subject)
-        if other is not None:
-            known = self._memory.get(subject)
-            if known is not None and found.hash == known.pending:
-                return  # a sync that was killed had written it
-            if other.content is None or other.path == self._path(self._parsed[subject]):
-                self._skip(found, f"it has the id of {other.path}")
-                return
-            self._skip(other, f"it has the id of {found.path}")
+        if subject in self._files:
+            self._skip(found, f"it has the name of {self._files[subject].path}")
+            return
         self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, id
 
     def _is_same_thing(self, owner: str, found: FoundFile) -> bool:
@@ -272,9 +307,9 @@ class NamedSync:
             return False
         return known is None or (known.file == found.path and known.change_seq != row.change_seq)
 
-    def _derived_id(self, parsed: Values) -> str:
-        """Return an id for a file written by hand that is the same on every machine."""
-        name = "\0".join([self._family, parsed["workspace_norm"], parsed["name_norm"] or parsed["capsule_text"]])
+    def _derived_id(self, parsed: Values, salt: str = "") -> str:
+        """Return an id for a file without one of its own that is the same on every machine."""
+        name = "\0".join([self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt])
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:15], "big")
         return "00" + "".join([_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
 
@@ -403,7 +438,7 @@ class NamedSync:
         known_as = self._known_as(subject, known)
         content, path = self._encode(values, known_as), self._path(values)
         hashed, seq = digest(content), values["change_seq"]
-        taken = subject in self._parsed and found is not None
+        taken = subject in self._parsed and known_as not in self._copies
         if found is not None and found.path == path and (taken or found.hash == hashed):
             run.keep(self._state(subject, path, found.hash, hashed, seq))
             return
