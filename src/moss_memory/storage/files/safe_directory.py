@@ -6,14 +6,16 @@ import fcntl
 import os
 import stat
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, invalid_request
 
 from .private_files import make_private_folder
-from .sandbox import open_plain, real_path, refusal, refuse_large, refuse_special
+from .sandbox import READ_FLAGS, open_plain, real_path, refusal, refuse_large, refuse_special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    FileRead = tuple[str, bytes | MossError | None]
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -66,6 +68,45 @@ class SafeDirectory:
             while part := os.read(fd, 1 << 20):
                 parts.append(part)
             return b"".join(parts)
+        finally:
+            os.close(fd)
+
+    def read_many(self, names: Iterable[str], *, max_bytes: int, refused: set[tuple[int, int]]) -> Iterator[FileRead]:
+        """Yield each name with its content, or with the error that refuses it; None if it is missing.
+
+        Faster than `read` for thousands of files: instead of watching each for a hard link that is being removed, it
+        refuses the files of the store itself, given by device and inode.
+        """
+        for name in names:
+            try:
+                yield name, self._read_quickly(name, max_bytes, refused)
+            except MossError as error:
+                yield name, error
+
+    def _read_quickly(self, name: str, max_bytes: int, refused: set[tuple[int, int]]) -> bytes | None:
+        folder, _, last = name.rpartition("/")
+        try:
+            at = self._folders.get(folder) or self._folder(folder)
+            seen = os.stat(last, dir_fd=at, follow_symlinks=False)
+            if (seen.st_dev, seen.st_ino) in refused:
+                raise invalid_request(f"{self._display_path(name)} is a file of the store itself")
+            refuse_special(seen, self._display_path(name), None)
+            refuse_large(self._display_path(name), seen.st_size, max_bytes)
+            fd = os.open(last, READ_FLAGS, dir_fd=at)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise refusal(error, self._display_path(name)) or error from None
+        try:
+            opened = os.fstat(fd)
+            if (opened.st_dev, opened.st_ino) != (seen.st_dev, seen.st_ino):
+                return self.read(name, max_bytes=max_bytes)  # it was replaced in between
+            parts = []
+            while part := os.read(fd, max(opened.st_size + 1, 1 << 16)):
+                parts.append(part)
+                if len(part) == opened.st_size:
+                    break  # the rule: one call reads all of it
+            return parts[0] if len(parts) == 1 else b"".join(parts)
         finally:
             os.close(fd)
 

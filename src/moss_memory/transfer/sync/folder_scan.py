@@ -50,8 +50,11 @@ class FoundFile:
 class FolderScan:
     """The files of a folder at one time."""
 
-    def __init__(self, tree: SafeDirectory, max_bytes: int, scope: set[str] | None) -> None:
+    def __init__(
+        self, tree: SafeDirectory, max_bytes: int, scope: set[str] | None, refused: set[tuple[int, int]]
+    ) -> None:
         self._tree = tree
+        self._refused = refused
         self._max_bytes = max_bytes
         self._scope = scope
         self.files: dict[str, dict[str, FoundFile]] = {folder: {} for folder in SUFFIXES}
@@ -65,10 +68,14 @@ class FolderScan:
         """Read and hash every file; keep the content of those that differ from the remembered state."""
         known = {one.file: one for one in remembered}
         for folder, suffix in SUFFIXES.items():
-            for path in self._list(folder, suffix):
-                if self._is_in_scope(path) and path.count("/") == 2 and self._is_ours(folder, path):
-                    check_cancelled()
-                    self._read_one(folder, path, known.get(path))
+            paths = [
+                path
+                for path in self._list(folder, suffix)
+                if path.count("/") == 2 and self._is_in_scope(path) and self._is_ours(folder, path)
+            ]
+            for path, read in self._tree.read_many(paths, max_bytes=self._max_bytes, refused=self._refused):
+                check_cancelled()
+                self._add(folder, path, read, known.get(path))
         for path in self._list(ERASED, ""):
             if path.count("/") == 1:
                 self._read_tombstone(path)
@@ -102,18 +109,15 @@ class FolderScan:
         is_work = folder in (workspace_files.REASONING, workspace_files.TASKS)
         return not is_work or workspace_files.table_of(path) is not None
 
-    def _read_one(self, folder: str, path: str, known: Remembered | None) -> None:
-        try:
-            path.encode()
-            content = self._tree.read(path, max_bytes=self._max_bytes)
-        except MossError as error:
-            self.skipped[path] = error.message
-            return
-        except UnicodeEncodeError:
-            self.skipped[_shown(path)] = "its name is not UTF-8"
-            return
+    def _add(self, folder: str, path: str, content: bytes | MossError | None, known: Remembered | None) -> None:
         if content is None:
             return  # removed since it was listed
+        if isinstance(content, MossError):
+            self.skipped[_shown(path)] = content.message
+            return
+        if known is None and _shown(path) != path:
+            self.skipped[_shown(path)] = "its name is not UTF-8"
+            return
         hashed = digest(content)
         if known is not None and known.has(hashed):
             self.files[folder][path] = FoundFile(path, hashed, None)

@@ -44,6 +44,25 @@ _ATTRIBUTES = b"""\
 """Git changes no line ends, and never merges reasoning and tasks line by line: they are taken as a whole."""
 
 
+class Plan:
+    """The decisions of a sync, made while the store was only read."""
+
+    def __init__(self, run: SyncRun, parts: list[Any], scan: FolderScan) -> None:
+        self.run = run
+        self.parts = parts
+        self.scan = scan
+        self.is_applied = False
+
+    def is_needed(self) -> bool:
+        """Return whether anything changes."""
+        return self.run.changes_anything() or any(part.is_needed() for part in self.parts)
+
+    def count(self, tx: ReadTransaction) -> None:
+        """Count what would happen."""
+        for part in self.parts:
+            part.count(tx)
+
+
 class FolderSync:
     """One sync of one folder."""
 
@@ -83,11 +102,15 @@ class FolderSync:
             tree.claim()
             _refuse_home(tree.path, config.home)
             memory = SyncMemory(place_of(tree.path), self._marker(tree))
-            scan = FolderScan(tree, config.import_max_bytes, self._scope)
+            scan = FolderScan(tree, config.import_max_bytes, self._scope, self._own_files())
             scan.read(self._read(memory.load), self._call.check_cancelled)
-            run = self._read(lambda tx: self._plan(tx, scan, memory))
-            if not self._dry_run and run.changes_anything():
-                run = self._write(lambda tx: self._apply(tx, scan, memory))
+            mark = self._engine.mark()
+            plan = self._read(lambda tx: self._decide(tx, scan, memory))
+            run = plan.run
+            if self._dry_run:
+                self._read(plan.count)
+            elif plan.is_needed():
+                run = self._write(lambda tx: self._apply(tx, plan, mark, memory))
                 self._change_files(tree, run)
                 if run.settled:
                     self._write(lambda tx: _save(tx, memory, run), event=False)
@@ -95,9 +118,17 @@ class FolderSync:
         finally:
             tree.close()
 
-    def _families(self, run: SyncRun, memory: SyncMemory, tx: ReadTransaction) -> list[Any]:
+    def _own_files(self) -> set[tuple[int, int]]:
+        """Return device and inode of the store's files, which must not be opened as others."""
+        paths = [os.path.join(self._call.config.home, name) for name in self._engine.files()]
+        found = [os.stat(path) for path in paths if os.path.exists(path)]
+        return {(one.st_dev, one.st_ino) for one in found}
+
+    def _decide(self, tx: ReadTransaction, scan: FolderScan, memory: SyncMemory) -> Plan:
+        """Compare folder and store; the store is only read."""
+        closed = tuple(self._call.config.disabled_types)
+        run = SyncRun(scan, scope=self._scope, settle=self._settle, dry_run=self._dry_run)
         remembered = memory.load(tx)
-        closed = run.closed
         parts: list[Any] = [
             NamedSync(run, module, remembered)
             for module in (capsules, artifacts)
@@ -107,36 +138,22 @@ class FolderSync:
             parts.append(RecordSync(run, remembered))
         if not {"reasoning", "task"} & set(closed):
             parts.append(WorkSync(run, remembered))
-        return parts
-
-    def _start(self, scan: FolderScan) -> SyncRun:
-        return SyncRun(
-            scan,
-            scope=self._scope,
-            settle=self._settle,
-            dry_run=self._dry_run,
-            closed=tuple(self._call.config.disabled_types),
-        )
-
-    def _plan(self, tx: ReadTransaction, scan: FolderScan, memory: SyncMemory) -> SyncRun:
-        run = self._start(scan)
-        for part in self._families(run, memory, tx):
+        for part in parts:
             part.decide(tx)
-            part.count(tx)
-            if part.is_needed():
-                run.remember.setdefault(("", ""), [])
-        return run
+        return Plan(run, parts, scan)
 
-    def _apply(self, tx: Transaction, scan: FolderScan, memory: SyncMemory) -> SyncRun:
-        run = self._start(scan)
+    def _apply(self, tx: Transaction, plan: Plan, mark: object, memory: SyncMemory) -> SyncRun:
+        """Change the store; decide again if it was changed since it was read."""
         tx.begin()
-        for part in self._families(run, memory, tx):
-            part.decide(tx)
+        if plan.is_applied or mark is None or self._engine.mark() != mark:
+            plan = self._decide(tx, plan.scan, memory)
+        plan.is_applied = True  # a transaction that is run again has to decide again
+        for part in plan.parts:
             part.apply(tx)
-        memory.save(tx, run.remember)
-        if not any(run.counts.values()):
+        memory.save(tx, plan.run.remember)
+        if not any(plan.run.counts.values()):
             tx.skip_event()
-        return run
+        return plan.run
 
     def _read(self, body: Callable[[ReadTransaction], Any]) -> Any:
         tx = self._engine.begin_read(snapshot=True, call=self._call)

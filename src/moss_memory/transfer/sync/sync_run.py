@@ -26,14 +26,12 @@ class SyncRun:
         scope: set[str] | None = None,
         settle: str = "",
         dry_run: bool = False,
-        closed: tuple[str, ...] = (),
     ) -> None:
         self.scan = scan
         self.scope = scope
         self.settle = settle
         """`ours` or `theirs`: how conflicts of reasoning and tasks are settled; empty if they are only named."""
         self.dry_run = dry_run
-        self.closed = closed
         self.counts = dict.fromkeys(_COUNTED, 0)
         self.conflicts: list[dict[str, str]] = []
         self.skipped: dict[str, str] = dict(scan.skipped)
