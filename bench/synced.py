@@ -37,7 +37,9 @@ def lines() -> list[Line]:
         read_us, same_us, change_us = medians_us(lambda: _read_all(place), same, change, rounds=_ROUNDS, warm_up=1)
     note = f"{same_us / 1000:.0f} ms, reading {read_us / 1000:.0f} ms"
     return [
-        Line("sync of 10,000 capsules without changes : reading and hashing the files", same_us / read_us, 3.0, note=note),
+        Line(
+            "sync of 10,000 capsules without changes : reading and hashing the files", same_us / read_us, 3.0, note=note
+        ),
         Line("sync of one changed capsule among them : without changes", change_us / same_us, 1.2),
     ]
 

@@ -18,7 +18,6 @@ from support.moved_store import check_moves, files_of
 from support.store_truth import refusal
 
 
-
 @pytest.fixture
 def clock() -> Clock:
     return Clock()

@@ -245,9 +245,7 @@ class NamedSync:
         for copy, read in copies:
             self._match_copy(copy, read, named)
 
-    def _match_copy(
-        self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str | None], str]
-    ) -> None:
+    def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str | None], str]) -> None:
         if parsed is None:
             found.content = self._run.scan.content(found.path)
             parsed = self._parse_or_skip(found)
