@@ -159,7 +159,7 @@ def machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
     made: list[Machine] = []
 
     def make(seed: int) -> tuple[Machine, Machine]:
-        chance, clock = random.Random(seed), Clock()
+        chance, clock = random.Random(seed), Clock()  # noqa: S311
         for name in "ab":
             git(tmp_path, "clone", "--quiet", "memory.git", name)
             git(tmp_path / name, "switch", "--quiet", "--orphan", "main", check=False)
@@ -184,7 +184,7 @@ def settle(machine: Machine) -> dict[str, Any]:
         except MossError as error:
             if error.code != "CONFLICT":
                 raise
-            for file in error.details["files"]:
+            for file in (error.details or {})["files"]:
                 git(machine.folder, "checkout", "--theirs", "--", file, check=False)
                 there = git(machine.folder, "ls-tree", "MERGE_HEAD", "--", file)
                 git(machine.folder, *(("add",) if there else ("rm", "--quiet")), "--", file)
@@ -225,7 +225,7 @@ def test_any_turns_end_with_equal_content_and_no_text_lost(
     machines: Callable[[int], tuple[Machine, Machine]], monkeypatch: pytest.MonkeyPatch, seed: int, turns: int
 ) -> None:
     both = machines(seed)
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311
     for _ in range(turns):
         machine, deed = chance.choice(both), chance.choice(DEEDS)
         machine.clock.advance(chance.choice((0, 1)))
@@ -237,8 +237,11 @@ def test_any_turns_end_with_equal_content_and_no_text_lost(
                 settle(machine)
             else:
                 getattr(machine, deed)()
-        except (MossError, IndexError) as error:
-            assert getattr(error, "code", "") != "INTERNAL", deed
+        except IndexError:
+            continue  # nothing to choose from
+        except MossError as error:
+            if error.code not in ("NAME_ALREADY_EXISTS", "NOT_FOUND"):
+                raise
     for _ in range(3):
         for machine in both:
             settle(machine)
@@ -255,11 +258,11 @@ def test_any_turns_end_with_equal_content_and_no_text_lost(
         assert git(machine.folder, "status", "--porcelain") == ""
         assert not os.path.exists(machine.folder / ".moss-sync" / ".moss-export.tmp")
     kept = a.every_text() + b.every_text()
-    erased = {id for m in both for one in m.erased for id in (one, *m.known_as.get(one, ()))}
+    erased = {capsule_id for m in both for one in m.erased for capsule_id in (one, *m.known_as.get(one, ()))}
     lost = [
         text
         for m in both
-        for text, id in m.texts.items()
-        if not {id, *m.known_as.get(id, ())} & erased and text not in kept
+        for text, capsule_id in m.texts.items()
+        if not {capsule_id, *m.known_as.get(capsule_id, ())} & erased and text not in kept
     ]
     assert lost == []

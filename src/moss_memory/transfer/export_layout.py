@@ -84,12 +84,12 @@ class Manifest:
         files = manifest.get("files") if isinstance(manifest, dict) else None
         if not isinstance(files, dict) or not isinstance(manifest.get("format"), int):
             raise invalid_request(f"{MANIFEST} is none of Moss's; it has no `format` and no `files`")
-        format = manifest["format"]
-        if format not in _OURS:
-            raise invalid_request(f"{MANIFEST} has format {format}, this Moss knows {FORMAT}; upgrade moss-memory")
+        number = manifest["format"]
+        if number not in _OURS:
+            raise invalid_request(f"{MANIFEST} has format {number}, this Moss knows {FORMAT}; upgrade moss-memory")
         for name, hashed in files.items():
-            if _OURS[format].fullmatch(name) is None or not isinstance(hashed, str):
+            if _OURS[number].fullmatch(name) is None or not isinstance(hashed, str):
                 raise invalid_request(
                     f"{MANIFEST} names {name[:100]!r}, which no export writes; nothing was read or removed"
                 )
-        return cls(manifest.get("counts") or {}, files, complete=manifest.get("complete") is not False, format=format)
+        return cls(manifest.get("counts") or {}, files, complete=manifest.get("complete") is not False, format=number)

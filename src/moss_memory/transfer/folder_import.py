@@ -25,7 +25,7 @@ from .families import records as record
 from .families.record_files import RecordRows
 from .file_names import decode_name
 from .folder_numbers import FolderNumbers
-from .workspace_files import FOLDERS, in_store_numbers, parse, table_of
+from .workspace_files import FOLDERS, in_store_numbers, parse_rows, table_of
 from .workspace_import import FILES as WORKSPACE_FILES
 from .workspace_import import TABLES, Workspaces
 
@@ -112,22 +112,15 @@ class Folder:
 
     def _read_things(self, tx: Transaction) -> None:
         """Read the files of the layout that sync and export share, and Markdown files written by hand."""
-        numbers = FolderNumbers()
-        if self._manifest is None:
-            self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
-        elif NUMBERS in self._manifest.files:
-            for number, line in _json_lines(NUMBERS, self._content(tx, NUMBERS)):
-                with _Refusal({"file": NUMBERS, "line": number}):
-                    numbers.add(line)
+        numbers = self._read_numbers(tx)
         records = RecordRows(numbers.last_record)
         work: dict[str, dict[str, list[Values]]] = {}
         for name in self._names((_MARKDOWN, ".json", ".jsonl")):
             tx.check_cancelled()
             family = name.removeprefix(f"{DELETED}/").partition("/")[0]
-            if name.endswith(_MARKDOWN):
-                self._parse_markdown(tx, name, numbers.of_file(name))
-            elif family == artifact.FOLDER:
-                self._parse_artifact_file(tx, name, numbers.of_file(name))
+            if family in (CAPSULES, artifact.FOLDER) or name.endswith(_MARKDOWN):
+                parse = self._parse_markdown if name.endswith(_MARKDOWN) else self._parse_artifact_file
+                parse(tx, name, numbers.of_file(name))
             elif family == RECORDS:
                 with _Refusal({"file": name}):
                     records.add(name, _text_of(name, self._content(tx, name)), numbers.of_file(name))
@@ -141,6 +134,16 @@ class Folder:
         with _Refusal({"file": NUMBERS}):
             self._add_workspaces(work, numbers)
 
+    def _read_numbers(self, tx: Transaction) -> FolderNumbers:
+        numbers = FolderNumbers()
+        if self._manifest is None:
+            self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
+        elif NUMBERS in self._manifest.files:
+            for number, line in _json_lines(NUMBERS, self._content(tx, NUMBERS)):
+                with _Refusal({"file": NUMBERS, "line": number}):
+                    numbers.add(line)
+        return numbers
+
     def _parse_table(
         self, tx: Transaction, name: str, numbers: FolderNumbers, work: dict[str, dict[str, list[Values]]]
     ) -> None:
@@ -149,7 +152,7 @@ class Folder:
         workspace = numbers.workspace_at(name) or workspace
         with _Refusal({"file": name}):
             content = _text_of(name, self._content(tx, name))
-            rows = [values for _, values in parse(table, content, workspace, numbers.revisions_of(workspace))]
+            rows = [values for _, values in parse_rows(table, content, workspace, numbers.revisions_of(workspace))]
             work.setdefault(workspace, {})[table] = rows
 
     def _add_workspaces(self, work: dict[str, dict[str, list[Values]]], numbers: FolderNumbers) -> None:

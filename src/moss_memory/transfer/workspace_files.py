@@ -39,10 +39,10 @@ class WorkspaceFiles:
         self.workspace = workspace
         self._rows = rows
         used = NumbersInUse()
-        for name, rows in self._rows.items():
-            for values in rows:
+        for name, found in rows.items():
+            for values in found:
                 _TABLES[name][1].moved(values, used)
-        self._numbers = {series: sorted(found) for series, found in sorted(used.found.items())}
+        self._numbers = {series: sorted(some) for series, some in sorted(used.found.items())}
 
     @classmethod
     def of(cls, tx: ReadTransaction, workspace: str, *, complete: bool = False) -> WorkspaceFiles:
@@ -102,7 +102,7 @@ def _encode(line: Line) -> str:
     return json.dumps(given, ensure_ascii=False) + "\n"
 
 
-def parse(name: str, content: str, workspace: str, revisions: dict[str, Any]) -> Iterator[tuple[int, Values]]:
+def parse_rows(name: str, content: str, workspace: str, revisions: dict[str, Any]) -> Iterator[tuple[int, Values]]:
     """Yield the rows of a file with their line numbers; raise `InvalidRow` if one is invalid.
 
     A task whose revision is unknown gets 1.
@@ -152,6 +152,6 @@ def in_store_numbers(rows: Rows, numbers: Line | None, first: dict[str, int]) ->
     ids = (numbers or {}).get("conflict_ids") or []
     conflicts = moved.get("graph_conflicts", [])
     if len(ids) == len(conflicts):
-        for values, id in zip(conflicts, ids, strict=True):
-            values[_CONFLICT] = id
+        for values, conflict in zip(conflicts, ids, strict=True):
+            values[_CONFLICT] = conflict
     return moved

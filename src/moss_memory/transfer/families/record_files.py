@@ -151,7 +151,7 @@ class RecordRows:
         if found is None:
             found = numbers.get("entity_row") or self._next()
             self._entities[norm, entity] = found
-            row = {
+            row: Line = {
                 "row_id": found,
                 "workspace_norm": norm,
                 "workspace_raw": numbers.get("entity_workspace", line.get("workspace")),
@@ -179,7 +179,7 @@ class RecordRows:
         for table, parts in (("observations", observations), ("timeline_events", events)):
             own = numbers.get("observations" if table == "observations" else "events") or [None] * len(parts)
             raw = numbers.get("event_workspaces") or [values["workspace_raw"]] * len(parts)
-            if not len(parts) == len(own) or (table == "observations" and len(answers) != len(parts)):
+            if len(parts) != len(own) or (table == "observations" and len(answers) != len(parts)):
                 own, answers, raw = (
                     [None] * len(parts),
                     [[None, None]] * len(parts),

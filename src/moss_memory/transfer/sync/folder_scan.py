@@ -128,9 +128,9 @@ class FolderScan:
 
     def _read_tombstone(self, path: str) -> None:
         try:
-            id = decode_id(path.partition("/")[2])
-            if encode_id(id) == path.partition("/")[2]:
-                self.tombstones.add(id)
+            thing_id = decode_id(path.partition("/")[2])
+            if encode_id(thing_id) == path.partition("/")[2]:
+                self.tombstones.add(thing_id)
         except UnicodeDecodeError:
             return  # no name that Moss gives
 

@@ -94,6 +94,7 @@ class GitRepository:
         try:
             done = subprocess.run(
                 ["git", "-C", self._folder, *words],
+                stdin=subprocess.DEVNULL,
                 capture_output=True,
                 env={**os.environ, "LC_ALL": "C"},
                 check=False,

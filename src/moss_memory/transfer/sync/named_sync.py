@@ -97,8 +97,8 @@ class NamedSync:
             {"now": tx.now} if expired != ", false" else {},
         )
         self._rows = {
-            id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags)
-            for id, workspace, name, seq, deleted, tags, gone in rows
+            thing_id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags)
+            for thing_id, workspace, name, seq, deleted, tags, gone in rows
         }
 
     def _decide_one(
@@ -210,7 +210,9 @@ class NamedSync:
     def _match_files(self) -> None:
         """Assign each file to a row: by its id, its remembered place, or its name."""
         by_path = {one.file: one for one in self._memory.values() if one.hash != GONE or one.pending is not None}
-        named = {(row.workspace, row.name): id for id, row in self._rows.items() if row.name and not row.deleted}
+        named = {
+            (row.workspace, row.name): thing_id for thing_id, row in self._rows.items() if row.name and not row.deleted
+        }
         members: dict[str, list[tuple[FoundFile, Values | None]]] = {}
         for path, found in self._run.scan.files[self._module.FOLDER].items():
             known = by_path.get(path)
@@ -219,21 +221,21 @@ class NamedSync:
                 continue
             parsed = self._parse_or_skip(found)
             if parsed is not None:
-                id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
-                members.setdefault(id, []).append((found, {**parsed, "id": id}))
-        for id, files in members.items():
-            self._match_members(id, files, by_path, named)
+                thing_id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
+                members.setdefault(thing_id, []).append((found, {**parsed, "id": thing_id}))
+        for thing_id, files in members.items():
+            self._match_members(thing_id, files, by_path, named)
 
     def _match_members(
         self,
-        id: str,
+        thing_id: str,
         files: list[tuple[FoundFile, Values | None]],
         by_path: dict[str, Remembered],
-        named: dict[tuple[str, str | None], str],
+        named: dict[tuple[str, str], str],
     ) -> None:
         """Assign the files with one id; a copy is a thing of its own, the same one on every machine."""
         if len(files) > 1:
-            known = self._memory.get(self._aliases.get(id, id))
+            known = self._memory.get(self._aliases.get(thing_id, thing_id))
             pending = None if known is None else known.pending
             files = [one for one in files if one[0].hash != pending] or files[:1]
             files.sort(key=lambda one: (one[1] is not None and one[0].path != self._path(one[1]), one[0].path))
@@ -245,7 +247,7 @@ class NamedSync:
         for copy, read in copies:
             self._match_copy(copy, read, named)
 
-    def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str | None], str]) -> None:
+    def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
         if parsed is None:
             found.content = self._run.scan.content(found.path)
             parsed = self._parse_or_skip(found)
@@ -284,22 +286,22 @@ class NamedSync:
             raise InvalidRow(f"it says that its workspace is {parsed['workspace_raw']!r}, which this sync leaves out")
         return parsed
 
-    def _match(self, found: FoundFile, parsed: Values, named: dict[tuple[str, str | None], str]) -> None:
-        id: str = parsed["id"]
+    def _match(self, found: FoundFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
+        thing_id: str = parsed["id"]
         name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
-        if id in self._aliases:
-            subject = self._aliases[id]
-        elif id not in self._rows and name_owner is not None and self._is_same_thing(name_owner, found):
+        if thing_id in self._aliases:
+            subject = self._aliases[thing_id]
+        elif thing_id not in self._rows and name_owner is not None and self._is_same_thing(name_owner, found):
             subject = name_owner
         else:
-            subject = id
+            subject = thing_id
         if subject in self._files:
             self._skip(found, f"it has the name of {self._files[subject].path}")
             return
-        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, id
+        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, thing_id
 
     def _is_same_thing(self, owner: str, found: FoundFile) -> bool:
-        """Return whether a file with another id is the file of a row with its name: both sides made it, or changed it."""
+        """Return whether a file with another id is of the row with its name: both sides made or changed it."""
         known, row = self._memory.get(owner), self._rows[owner]
         if owner in self._files:
             return False
@@ -336,8 +338,7 @@ class NamedSync:
         for subject, conflict in self._takes:
             self._count_take(subject, conflict)
         run.counts["deleted"] += len(self._deletes)
-        for subject in self._erases:
-            run.count("erased")
+        run.counts["erased"] += len(self._erases)
         for subject in self._to_write:
             self._write_file(tx, subject)
 

@@ -44,46 +44,46 @@ class RecordSync:
     def decide(self, tx: ReadTransaction) -> None:
         """Compare everything and note what to do."""
         run = self._run
-        newest = dict(tx.stream(_NEWEST))
+        newest: dict[int, int] = dict(tx.stream(_NEWEST))
         self._rows = {
-            id: (workspace, newest.get(row_id, 0))
-            for id, row_id, workspace in tx.stream("select payload_id, row_id, workspace_norm from records")
+            record_id: (workspace, newest.get(row_id, 0))
+            for record_id, row_id, workspace in tx.stream("select payload_id, row_id, workspace_norm from records")
             if run.is_in_scope(workspace)
         }
         self._match_files()
-        for id in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
-            known, found, row = self._memory.get(id), self._files.get(id), self._rows.get(id)
+        for record_id in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
+            known, found, row = self._memory.get(record_id), self._files.get(record_id), self._rows.get(record_id)
             if known is not None and found is None and run.scan.is_blocked(known.file):
                 continue
-            if id in run.scan.tombstones:
+            if record_id in run.scan.tombstones:
                 if row is not None or found is not None:
-                    self._erases.append(id)
+                    self._erases.append(record_id)
             elif row is None:
-                self._without_row(id, known, found)
+                self._without_row(record_id, known, found)
             elif found is None:
-                self._to_write.append(id)
+                self._to_write.append(record_id)
             elif found.content is not None:
-                self._takes.append(id)
+                self._takes.append(record_id)
             elif known is None or known.pending is not None or known.change_seq != row[1]:
-                self._to_write.append(id)
+                self._to_write.append(record_id)
 
-    def _without_row(self, id: str, known: Remembered | None, found: FoundFile | None) -> None:
+    def _without_row(self, record_id: str, known: Remembered | None, found: FoundFile | None) -> None:
         run = self._run
         if known is None:
-            self._takes.append(id)
+            self._takes.append(record_id)
         elif run.write(f"{ERASED}/{encode_id(id)}", f"{FAMILY}\n".encode(), "*"):
             run.remove(known.file, GONE if found is None else found.hash)
             run.count("erased")
-            run.settled[FAMILY, id] = []
+            run.settled[FAMILY, record_id] = []
 
     def _match_files(self) -> None:
         for path, found in self._run.scan.files[record_files.FOLDER].items():
-            id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
+            record_id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
             if found.content is not None:
                 try:
                     rows = record_files.RecordRows()
                     said = rows.add(path, found.text(), verify=True)
-                    if said != id or path != record_path_of(id, rows.rows[-1][2]["workspace_norm"]):
+                    if said != record_id or path != record_path_of(record_id, rows.rows[-1][2]["workspace_norm"]):
                         raise InvalidRow("its id or its workspace is not the one of its path")
                 except UnicodeDecodeError:
                     self._skip(path, "it is not UTF-8")
@@ -91,7 +91,7 @@ class RecordSync:
                 except (InvalidRow, MossError) as error:
                     self._skip(path, str(getattr(error, "message", error)))
                     continue
-            self._files[id] = found
+            self._files[record_id] = found
 
     def _skip(self, path: str, why: str) -> None:
         self._run.skipped[path] = self._run.scan.skipped[path] = why[:300]
@@ -102,28 +102,29 @@ class RecordSync:
 
     def count(self, tx: ReadTransaction) -> None:
         """Count what would happen, for a dry run."""
-        for id in self._takes:
-            if not self._submissions(id) <= self._known_submissions(tx, id):
+        for record_id in self._takes:
+            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
                 self._run.counts["taken"] += 1
         self._run.counts["erased"] += len(self._erases)
-        for id in self._to_write:
-            self._write_file(tx, id)
+        for record_id in self._to_write:
+            self._write_file(tx, record_id)
 
     def apply(self, tx: Transaction) -> None:
         """Add what is new, erase what was erased, then note the files to write."""
-        for id in self._erases:
-            self._erase(tx, id)
+        for record_id in self._erases:
+            self._erase(tx, record_id)
         self._take_all(tx)
-        for id in dict.fromkeys([*self._takes, *self._to_write]):
-            self._write_file(tx, id)
+        for record_id in dict.fromkeys([*self._takes, *self._to_write]):
+            self._write_file(tx, record_id)
 
-    def _submissions(self, id: str) -> set[str]:
-        return record_files.submissions_of(self._files[id].text())
+    def _submissions(self, record_id: str) -> set[str]:
+        return record_files.submissions_of(self._files[record_id].text())
 
-    def _known_submissions(self, tx: ReadTransaction, id: str) -> set[str]:
+    def _known_submissions(self, tx: ReadTransaction, record_id: str) -> set[str]:
         rows = tx.stream(
-            "select submission_id from observations where record_row = (select row_id from records where payload_id = :id)",
-            {"id": id},
+            "select submission_id from observations where record_row ="
+            " (select row_id from records where payload_id = :id)",
+            {"id": record_id},
         )
         return {submission for (submission,) in rows}
 
@@ -132,11 +133,11 @@ class RecordSync:
             return
         added = record_files.RecordRows()
         new = []
-        for id in self._takes:
-            found = self._files[id]
-            if not self._submissions(id) <= self._known_submissions(tx, id):
+        for record_id in self._takes:
+            found = self._files[record_id]
+            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
                 added.add(found.path, found.text())
-                new.append(id)
+                new.append(record_id)
                 self._run.count("taken", file=found.path, content=found.content)
         offsets = {series: tx.value(query) for series, query in record.SERIES.items()}
         incoming = record.Incoming(tx, offsets, "error", as_exported=False)
@@ -146,51 +147,51 @@ class RecordSync:
         incoming.finish()
         for where, _, why in incoming.collisions:
             self._run.skipped[where["file"]] = why
-        for id in new:
-            _add_missing_events(tx, id)
+        for record_id in new:
+            _add_missing_events(tx, record_id)
 
-    def _erase(self, tx: Transaction, id: str) -> None:
-        if id in self._rows:
-            erase_record(tx, None, id)[0].execute(tx)
+    def _erase(self, tx: Transaction, record_id: str) -> None:
+        if record_id in self._rows:
+            erase_record(tx, None, record_id)[0].execute(tx)
             tx.erase_after_commit({}, field="complete", anything=True)
-        found = self._files.get(id)
+        found = self._files.get(record_id)
         if found is not None:
             self._run.remove(found.path, found.hash)
-        if id in self._memory:
-            self._run.forget(FAMILY, id)
+        if record_id in self._memory:
+            self._run.forget(FAMILY, record_id)
         self._run.count("erased")
 
-    def _write_file(self, tx: ReadTransaction, id: str) -> None:
-        file = next(record_files.records_in(tx, "payload_id = :id", id=id))
-        known, found, run = self._memory.get(id), self._files.get(id), self._run
-        content, path = file.encode(), record_path_of(id, file.values["workspace_norm"])
+    def _write_file(self, tx: ReadTransaction, record_id: str) -> None:
+        file = next(record_files.records_in(tx, "payload_id = :id", id=record_id))
+        known, found, run = self._memory.get(record_id), self._files.get(record_id), self._run
+        content, path = file.encode(), record_path_of(record_id, file.values["workspace_norm"])
         hashed = digest(content)
         seq: int = tx.value(
             "select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]}
         )
         is_same = found is not None and (
             found.hash == hashed
-            or (found.content is not None and self._submissions(id) == self._known_submissions(tx, id))
+            or (found.content is not None and self._submissions(record_id) == self._known_submissions(tx, record_id))
         )
         if found is not None and is_same:
             if known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
-                run.keep(Remembered(FAMILY, id, path, id, found.hash, None, hashed, seq))
+                run.keep(Remembered(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
             return
         present = GONE if found is None else found.hash
         if not run.write(path, content, present):
             run.skipped.setdefault(path, "another file is in its place")
             return
         run.count("written", file=path, content=content)
-        run.keep(Remembered(FAMILY, id, path, id, present, hashed, hashed, seq))
-        run.settled[FAMILY, id] = [Remembered(FAMILY, id, path, id, hashed, None, hashed, seq)]
+        run.keep(Remembered(FAMILY, record_id, path, record_id, present, hashed, hashed, seq))
+        run.settled[FAMILY, record_id] = [Remembered(FAMILY, record_id, path, record_id, hashed, None, hashed, seq)]
 
 
-def _add_missing_events(tx: Transaction, id: str) -> None:
+def _add_missing_events(tx: Transaction, record_id: str) -> None:
     """Add the timeline events of a record that another record reports in the store that it is from."""
     row = tx.row(
         "select r.row_id, r.capability_id, r.workspace_norm, r.workspace_raw, r.body_json, r.entity_row, e.entity_id"
         " from records r join entities e on e.row_id = r.entity_row where r.payload_id = :id",
-        {"id": id},
+        {"id": record_id},
     )
     if row is None:
         return

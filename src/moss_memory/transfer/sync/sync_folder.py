@@ -186,11 +186,11 @@ class FolderSync:
                 return str(found["id"])
         except (ValueError, RecursionError):
             pass  # a broken file is replaced
-        id = os.urandom(16).hex()
+        folder_id = os.urandom(16).hex()
         if not self._dry_run:
             tree.write(_IGNORE, b"*\n")
-            tree.write(_MARKER, (json.dumps({"id": id, **own}) + "\n").encode())
-        return id
+            tree.write(_MARKER, (json.dumps({"id": folder_id, **own}) + "\n").encode())
+        return folder_id
 
     def _change_files(self, tree: SafeDirectory, run: SyncRun) -> None:
         """Write and remove files; one that changed since it was read is left for the next sync."""

@@ -133,7 +133,7 @@ class WorkSync:
             name = workspace_files.table_of(path)
             assert name is not None
             try:
-                for number, values in workspace_files.parse(name, content.decode("utf-8"), workspace, revisions):
+                for number, values in workspace_files.parse_rows(name, content.decode("utf-8"), workspace, revisions):
                     incoming.add(name, values, f"{path} line {number}")
             except InvalidRow as problem:
                 raise InvalidRow(f"{path}: {problem}") from None
@@ -180,4 +180,4 @@ class WorkSync:
 def _revisions(tx: ReadTransaction, workspace: str) -> dict[str, int]:
     """Return the next revision of each task: those of a store count its own changes."""
     rows = tx.stream("select id, revision from tasks where workspace_norm = :workspace", {"workspace": workspace})
-    return {id: revision + 1 for id, revision in rows}
+    return {task_id: revision + 1 for task_id, revision in rows}
