@@ -1500,7 +1500,7 @@ class Tools:
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, local: bool | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
     def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
@@ -1875,7 +1875,7 @@ class AsyncTools:
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, local: bool | None = None, expected_version: int | None = None, allow_thin: bool | None = False, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsule:
         """Change a capsule's text or metadata; its id, workspace and name stay."""
 
     async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:

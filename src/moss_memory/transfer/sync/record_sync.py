@@ -71,7 +71,7 @@ class RecordSync:
         run = self._run
         if known is None:
             self._takes.append(record_id)
-        elif run.write(f"{ERASED}/{encode_id(id)}", f"{FAMILY}\n".encode(), "*"):
+        elif run.write(f"{ERASED}/{encode_id(record_id)}", f"{FAMILY}\n".encode(), "*"):
             run.remove(known.file, GONE if found is None else found.hash)
             run.count("erased")
             run.settled[FAMILY, record_id] = []
