@@ -322,7 +322,8 @@ def test_files_of_others_are_never_touched(a: Store, folder: Path) -> None:
 
 
 NAMES = [
-    "auth", "a/b", "..", ".", ".hidden", "con", "nul.txt", "a.", "50%", "%2e", "\u03c2", "\u03c3", "\u017f", "s", "ß", "ss",
+    "auth", "a/b", "..", ".", ".hidden", "con", "nul.txt", "a.", "50%", "%2e", "\u03c2", "\u03c3", "\u017f",
+    "s", "ß", "ss",
     "é", "日本",
     "x" * 256, "日" * 256, "01arz3ndektsv4rrffq69g5fav", 'q"<>|?*:\\', "a b", "~", "-",
 ]  # fmt: skip
