@@ -162,7 +162,9 @@ class Maintenance:
             raise MossError("READ_ONLY", "this store is open for reading only; only a dry run is possible")
         call = self._context("sync", cancelled, progress)
         with ErrorTranslation(self._engine, "sync"):
-            return FolderSync(self._engine, call, folder, workspaces, settle=settle, dry_run=dry_run).run()
+            return FolderSync(
+                self._engine, call, folder, workspaces, settle=settle, dry_run=dry_run, timeout_s=WRITE_TIMEOUT_S
+            ).run()
 
     def migrate(
         self,

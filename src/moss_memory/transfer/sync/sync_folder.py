@@ -6,7 +6,6 @@ import json
 import os
 
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.maintenance import WRITE_TIMEOUT_S
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.files.safe_directory import SafeDirectory
 from moss_memory.storage.files.sandbox import real_path
@@ -75,6 +74,7 @@ class FolderSync:
         *,
         settle: str,
         dry_run: bool,
+        timeout_s: float,
     ) -> None:
         if settle not in _SETTLE:
             raise invalid_request("`settle` must be ours or theirs", path="settle")
@@ -84,6 +84,7 @@ class FolderSync:
         self._scope = None if not workspaces else {normalize_workspace(one) for one in workspaces}
         self._settle = settle
         self._dry_run = dry_run
+        self._timeout_s = timeout_s
 
     def run(self) -> dict[str, Any]:
         """Sync and return the counts."""
@@ -175,7 +176,7 @@ class FolderSync:
             tx.append_event("sync")
             return found
 
-        return self._engine.write(carry_out, timeout_s=WRITE_TIMEOUT_S, call=self._call)
+        return self._engine.write(carry_out, timeout_s=self._timeout_s, call=self._call)
 
     def _marker(self, tree: SafeDirectory) -> str:
         """Return the id of the folder; a copy at another place, or on another machine, gets one of its own."""
