@@ -232,8 +232,8 @@ class Renumbering:
         """Replacements for event ids that exist already."""
 
     def number(self, series: str, value: int) -> int:
-        """Return a number of a series as it is in the store."""
-        return value if value >= _LAST_NUMBER else value + self.offsets.get(series, 0)
+        """Return a number of a series as it is in the store; 0, which comes before all, stays."""
+        return value if value == 0 or value >= _LAST_NUMBER else value + self.offsets.get(series, 0)
 
     def changes(self, series: str) -> bool:
         """Return whether it changes the numbers of a series."""
