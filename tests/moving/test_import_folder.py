@@ -112,7 +112,7 @@ def test_equal_content_is_no_collision_and_no_version(store: Store, out: Path, m
     assert rows_of(store.config.home) == before
 
 
-@pytest.mark.sqlite("the rows that it is compared with are in the order of SQLite's columns")
+@pytest.mark.sqlite("the kept rows have the generated columns of SQLite, such as search_filter")
 def test_the_first_layout_comes_in_with_every_row(other: Store, tmp_path: Path) -> None:
     export_first_layout(tmp_path / "old")
     told = other.import_folder(str(tmp_path / "old"))
