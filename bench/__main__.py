@@ -23,6 +23,7 @@ from . import (
     postgres_search,
     scale,
     startup,
+    synced,
     writers,
 )
 from .measure import Line
@@ -42,6 +43,7 @@ GROUPS: dict[str, Callable[[], list[Line]]] = {
     "postgres": postgres.lines,
     "meaning": meaning.lines,
     "findings": findings.lines,
+    "synced": synced.lines,
     "peers": peers.lines,
 }
 

@@ -160,6 +160,8 @@ SETTINGS = {
     "text_max_chars": "most characters of any other text that a tool stores: a note, a card, a node, a record's body, "
     "a text of a task; of values that are no texts, their compact JSON; a repository may only lower it; what is "
     "imported or taken over from elsewhere keeps its size",
+    "sync_folder": "the folder that `moss sync` uses if none is given; a repository may only name a folder inside it, "
+    "and only its own workspace is synced there",
     "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once; "
     "a repository may only lower it",
     "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "

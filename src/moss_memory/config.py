@@ -23,6 +23,7 @@ DEFAULTS: dict[str, Any] = {
     "record_code": True,
     "history_keep": 100,
     "history_days": 365,
+    "sync_folder": "",
     "allowed_paths": [],
     "allow_unsafe_paths": False,
     "trust_repo_config": False,
@@ -86,6 +87,8 @@ def load_config(home: str | None = None, cwd: str | None = None) -> Config:
     for key, value in _check_keys(_read(global_path, strict=True, warnings=warnings), global_path, warnings).items():
         values[key] = value
         sources[key] = global_path
+    if values["sync_folder"]:
+        values["sync_folder"] = os.path.join(home, os.path.expanduser(values["sync_folder"]))
     repo_path = find_repo_config(cwd, home)
     if repo_path:
         _merge_repo(values, sources, _read(repo_path, strict=False, warnings=warnings), repo_path, warnings)
@@ -152,6 +155,11 @@ def _merge_repo(
         if not _may_set(key, value, trusted=values["trust_repo_config"]):
             warnings.append(f"{path}: {key} is ignored; a repository may not set it (see trust_repo_config)")
             continue
+        if key == "sync_folder" and value:
+            value = _inside_repository(value, os.path.dirname(os.path.dirname(path)))
+            if not value:
+                warnings.append(f"{path}: sync_folder is ignored; a repository may only name a folder inside it")
+                continue
         merged: Any
         if isinstance(value, list):
             merged = list(dict.fromkeys([*values[key], *value]))
@@ -163,6 +171,13 @@ def _merge_repo(
             both = isinstance(value, list) and values[key]
             sources[key] = f"{sources[key]} + {path}" if both else path
             values[key] = merged
+
+
+def _inside_repository(folder: str, root: str) -> str:
+    """Return the absolute path of a folder inside a repository; empty if it is outside, or in git's own folder."""
+    resolved = os.path.realpath(os.path.join(root, folder))
+    inside = os.path.relpath(resolved, os.path.realpath(root)).split(os.sep)
+    return "" if inside[0] in (os.curdir, os.pardir) or ".git" in inside else resolved
 
 
 def _may_set(key: str, value: Any, *, trusted: bool) -> bool:

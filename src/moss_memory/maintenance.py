@@ -86,13 +86,17 @@ class Maintenance:
         folder: str,
         *,
         with_history: bool = False,
+        with_local: bool = False,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> dict[str, Any]:
-        """Write everything into a folder of plain files; equal stores give equal folders."""
+        """Write everything into a folder of plain files; equal stores give equal folders.
+
+        Capsules and artifacts with the tag `local` are left out unless `with_local` is set.
+        """
         from moss_memory.transfer.transfer_calls import export_folder
 
-        arguments = {"folder": folder, "with_history": with_history}
+        arguments = {"folder": folder, "with_history": with_history, "with_local": with_local}
         return self._run(export_folder, "export", arguments, self._context("export", cancelled, progress))
 
     def salvage(self, folder: str) -> dict[str, Any]:
@@ -118,6 +122,30 @@ class Maintenance:
 
         arguments = {"folder": folder, "mode": mode}
         return self._run(import_folder, "import", arguments, self._context("import", cancelled, progress))
+
+    def sync(
+        self,
+        folder: str,
+        *,
+        workspaces: list[str] | None = None,
+        dry_run: bool = False,
+        settle: str = "",
+        cancelled: Callable[[], bool] | None = None,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> dict[str, Any]:
+        """Make a folder of plain files and the store agree, both ways; the store changes in one transaction.
+
+        `workspaces` limits it. `settle` is `ours` or `theirs`: which side wins where both changed reasoning or tasks.
+        """
+        from moss_memory.transfer.sync.sync_folder import FolderSync
+
+        if self._read_only and not dry_run:
+            raise MossError("READ_ONLY", "this store is open for reading only; only a dry run is possible")
+        call = self._context("sync", cancelled, progress)
+        with ErrorTranslation(self._engine, "sync"):
+            return FolderSync(
+                self._engine, call, folder, workspaces, settle=settle, dry_run=dry_run, timeout_s=WRITE_TIMEOUT_S
+            ).run()
 
     def migrate(
         self,

@@ -1921,7 +1921,7 @@ class Tools:
     def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
+    def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, local: bool | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
     def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:
@@ -2311,7 +2311,7 @@ class AsyncTools:
     async def capsule_fetch_many(self, *, items: list[CapsuleFetchManyItems], include_text: bool | None = True, include_deleted: bool | None = False) -> CapsuleFetchManyAnswer:
         """Load up to 50 capsules in one call, in the order asked for."""
 
-    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
+    async def capsule_update(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, capsule_text: str | None = None, title: str | None = None, tags: list[str] | None = None, source: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, local: bool | None = None, expected_version: int | None = None, allow_thin: bool | None = False, fetch_key: Mapping[str, Any] | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> StoredCapsuleAnswer:
         """Change text or metadata of a capsule; to go back to an old text use `moss_revert`."""
 
     async def capsule_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> CapsuleDeleteAnswer:

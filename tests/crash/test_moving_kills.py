@@ -143,3 +143,34 @@ def test_a_migration_that_is_killed_leaves_the_old_schema_or_the_new_one_with_ev
         assert problems(place) == []
         found.append(place)
     assert len(found) > EVERY_STEP
+
+
+def test_a_sync_that_is_killed_is_finished_by_the_next(tmp_path: Path) -> None:
+    base, clean = tmp_path / "base", tmp_path / "clean"
+    fill(base)
+    with open_at(base) as store:
+        store.sync(str(clean))
+
+    def prepare(steps: int) -> tuple[object, ...]:
+        place, folder = tmp_path / f"home {steps}", tmp_path / f"folder {steps}"
+        shutil.copytree(base, place)
+        (folder / "capsules" / "default").mkdir(parents=True)
+        (folder / "capsules" / "default" / "by-hand.md").write_text("taken")
+        return place, folder
+
+    def things(folder: Path) -> dict[str, bytes]:
+        return {name: one for name, one in files_of(folder).items() if not name.startswith(".")}
+
+    count = 0
+    for place, _ in killed("store.sync(sys.argv[3])", prepare):
+        folder = Path(str(place).replace("home", "folder"))
+        assert problems(place) == []
+        with open_at(place) as store:
+            told = store.sync(str(folder))
+            assert (told["conflicts"], told["skipped"], told["deleted"]) == ([], [], 0)
+            again = store.sync(str(folder))
+            assert not any(again[key] for key in ("taken", "written", "deleted", "restored", "erased"))
+            assert store.call("capsule_fetch", {"name": "by-hand"})["version"] == 1
+        assert things(folder) == {**things(clean), "capsules/default/by-hand.md": b"taken"}
+        count += 1
+    assert count > EVERY_STEP

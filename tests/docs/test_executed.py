@@ -108,3 +108,20 @@ def test_the_core_on_the_page_is_the_core_that_is_listed() -> None:
     table = page.partition("| a session wants to")[2].partition("\n\n")[0]
     told = re.findall(r"`(\w+_\w+)`", table)
     assert sorted(told) == sorted(CORE)
+
+
+@pytest.mark.parametrize("page", ["two-machines.md", "memory-in-the-repository.md"])
+def test_the_pages_about_sync_work_as_typed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.org")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    printed = _run(["bash", "-e"], tmp_path, "\n".join(_blocks(ROOT / "docs" / "how-to" / page, "sh")))
+    if page == "two-machines.md":
+        assert '"address": "shop/auth"' in printed
+        assert '"reverted_to": 2' in printed
+        laptop = next((tmp_path / "laptop").glob("capsules/shop/auth.md")).read_text()
+        assert "PostgreSQL" in laptop
+    else:
+        assert "short sessions" in printed
+        assert '"taken": 1' in printed

@@ -17,8 +17,6 @@ from moss_memory.store import Store
 from support.moved_store import check_moves, files_of
 from support.store_truth import refusal
 
-JSONL = ["artifacts.jsonl", "reasoning.jsonl", "records.jsonl", "tasks.jsonl"]
-
 
 @pytest.fixture
 def clock() -> Clock:
@@ -48,16 +46,15 @@ def test_a_capsule_is_a_markdown_file_with_its_columns_above_its_text(store: Sto
     capsule = put(store, "Token rötation", text, workspace="My Shop!", tags=["a", "é"], title='say "hi"')
     store.call("capsule_delete", {"id": capsule})
     store.export_folder(str(tmp_path / "out"))
-    path = tmp_path / "out" / "capsules" / "my-shop" / f"Token-rotation-{capsule}.md"
+    path = tmp_path / "out" / "deleted" / "capsules" / "my shop!" / f"{capsule}.md"
     head, _, rest = path.read_bytes().decode().partition("\n---\n")
     fields = dict(line.split(": ", 1) for line in head.removeprefix("---\n").split("\n"))
     assert rest == text
     values = {key: json.loads(value) for key, value in fields.items()}
     assert values["tags"] == ["a", "é"]
     assert values["title"] == 'say "hi"'
-    assert (values["workspace_raw"], values["workspace_norm"]) == ("My Shop!", "my shop!")
-    assert isinstance(values["deleted_at"], int)
-    assert values["run_id"] is None
+    assert (values["workspace"], values["name"]) == ("My Shop!", "Token rötation")
+    assert values.keys() == {"id", "workspace", "name", "title", "tags", "created_at"}
 
 
 def test_paths_are_plain_whatever_the_names(store: Store, tmp_path: Path) -> None:
@@ -73,7 +70,8 @@ def test_paths_are_plain_whatever_the_names(store: Store, tmp_path: Path) -> Non
     names = [name for name in files_of(tmp_path / "out") if name.endswith(".md")]
     assert len({name.lower() for name in names}) == told["counts"]["capsules"] == len(names)
     for name in names:
-        assert re.fullmatch(r"capsules/[A-Za-z0-9-]{1,60}/[A-Za-z0-9-]{1,60}-[A-Za-z0-9-]{1,79}\.md", name), name
+        assert re.fullmatch(r"capsules/[^/.][^/]{0,254}/[^/.][^/]{0,254}\.md", name), name
+        assert not set(name) & set(':*?"<>|\\')
     check_moves(store, tmp_path)
 
 
@@ -102,8 +100,8 @@ def test_only_what_changed_is_written_and_what_is_gone_is_removed(store: Store, 
     store.call("capsule_delete", {"id": goes})
     store.call("capsule_purge", {})
     told = store.export_folder(str(out))
-    assert (told["written"], told["removed"]) == (1, 1)
-    assert not (out / "capsules" / "only-this").exists()
+    assert (told["written"], told["removed"]) == (2, 1)  # the capsule and the numbers
+    assert not (out / "capsules" / "only this").exists()
     assert (out / "README.md").read_text() == "mine"
     assert (out / "capsules" / "default" / "mine.txt").read_text() == "mine too"
     assert "history.jsonl" not in files_of(out)
@@ -134,11 +132,11 @@ def test_a_file_that_no_export_wrote_is_not_overwritten(store: Store, tmp_path: 
     put(store)
     out = tmp_path / "out"
     out.mkdir()
-    (out / "tasks.jsonl").write_text("mine")
+    (out / "numbers.jsonl").write_text("mine")
     error = refusal(store.export_folder, str(out))
     assert error.code == "INVALID_REQUEST"
-    assert files_of(out) == {"tasks.jsonl": b"mine"}
-    (out / "tasks.jsonl").unlink()
+    assert files_of(out) == {"numbers.jsonl": b"mine"}
+    (out / "numbers.jsonl").unlink()
     (out / "manifest.json").write_text('{"name": "an app"}')
     assert refusal(store.export_folder, str(out)).code == "INVALID_REQUEST"
     assert files_of(out) == {"manifest.json": b'{"name": "an app"}'}
@@ -161,7 +159,7 @@ def test_a_manifest_cannot_have_other_files_removed(store: Store, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "linked", ["out", "out/capsules", "out/capsules/default", "out/tasks.jsonl", "out/manifest.json"]
+    "linked", ["out", "out/capsules", "out/capsules/default", "out/numbers.jsonl", "out/manifest.json"]
 )
 def test_no_link_is_followed(store: Store, tmp_path: Path, linked: str) -> None:
     put(store)
@@ -227,5 +225,5 @@ def test_a_home_without_a_store_gives_a_folder_without_a_row_and_no_store(tmp_pa
     with open_test_store(str(tmp_path / "none")) as store:
         told = store.export_folder(str(tmp_path / "out"))
     assert set(told["counts"].values()) == {0}
-    assert sorted(files_of(tmp_path / "out")) == sorted([*JSONL, "manifest.json"])
+    assert sorted(files_of(tmp_path / "out")) == ["manifest.json", "numbers.jsonl"]
     assert not (tmp_path / "none").exists()

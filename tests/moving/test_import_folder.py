@@ -16,7 +16,7 @@ from moss_memory.store import Store
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.workspace_import import TABLES
 from support.beside import dump
-from support.moved_store import check_moves, questions, rows_of
+from support.moved_store import FIRST_LAYOUT, check_moves, export_first_layout, questions, rows_of
 from support.store_truth import refusal
 
 UNIT = {"capability_id": "neotoma:store_feature_unit:v1"}
@@ -80,21 +80,55 @@ def refused(store: Store, folder: Path, code: str, mode: str = "error") -> Any:
 # A store that has something already
 
 
-def test_what_is_there_already_fails_the_whole_import_and_every_collision_is_named(store: Store, out: Path) -> None:
+def test_what_is_there_already_and_differs_fails_the_whole_import_and_every_collision_is_named(
+    store: Store, out: Path
+) -> None:
     fill(store)
     store.export_folder(str(out))
+    store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "other"})
+    store.call("artifact_store", {"kind": "k", "name": "plan", "data": {}, "workspace": "shop", "mode": "replace"})
+    store.call("branchmind_notes_commit", {"workspace": "shop", "content": "another"})
     error = refused(store, out, "CONFLICT")
-    found = {(one["code"], one["file"].rpartition("/")[2].partition("-")[0]) for one in error.details["errors"]}
+    found = {(one["code"], one["file"].rpartition("/")[2]) for one in error.details["errors"]}
     assert found == {
-        ("WORKSPACE_COLLISION", "reasoning.jsonl, tasks.jsonl"),
-        ("ID_COLLISION", "auth"),
-        ("ID_COLLISION", "artifacts.jsonl"),
+        ("WORKSPACE_COLLISION", "reasoning, tasks"),
+        ("ID_COLLISION", "auth.md"),
+        ("ID_COLLISION", "plan.json"),
     }
+
+
+@pytest.mark.parametrize("mode", ["error", "replace"])
+def test_equal_content_is_no_collision_and_no_version(store: Store, out: Path, mode: str) -> None:
+    fill(store)
+    store.export_folder(str(out))
+    before = rows_of(store.config.home)
+    told = store.import_folder(str(out), mode=mode)
+    assert (told["imported"]["capsules"], told["unchanged"]) == ((0, 3) if mode == "error" else (1, 1))
+    assert rows_of(store.config.home) == before
+    export_first_layout(out.parent / "old")
+    store.import_folder(str(out.parent / "old"), mode="replace")
+    before = rows_of(store.config.home)
+    assert store.import_folder(str(out.parent / "old"))["imported"]["capsules"] == 0
+    assert rows_of(store.config.home) == before
+
+
+@pytest.mark.sqlite("the kept rows have the generated columns of SQLite, such as search_filter")
+def test_the_first_layout_comes_in_with_every_row(other: Store, tmp_path: Path) -> None:
+    export_first_layout(tmp_path / "old")
+    told = other.import_folder(str(tmp_path / "old"))
+    assert (told["skipped"], told["errors"], told["changed"]) == (0, [], [])
+    other.close()
+    kept = json.loads((Path(__file__).parent / "layout_1_rows.json").read_text())
+    found = json.loads(json.dumps(rows_of(other.config.home)))
+    assert {name: sorted(map(str, rows)) for name, rows in found.items()} == {
+        name: sorted(map(str, rows)) for name, rows in kept.items()
+    }
+    check_moves(other, tmp_path)
 
 
 def test_names_collide_with_names_of_others(store: Store, other: Store, out: Path) -> None:
     put(store)
-    put(other)
+    put(other, text="another text")
     store.export_folder(str(out))
     error = refused(other, out, "CONFLICT")
     assert [one["code"] for one in error.details["errors"]] == ["NAME_COLLISION"]
@@ -179,11 +213,10 @@ def test_records_are_added_to_what_is_known(store: Store, other: Store, clock: C
 def test_a_submission_with_other_content_is_settled_by_the_mode(store: Store, out: Path) -> None:
     submit(store)
     store.export_folder(str(out))
-    lines = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
-    for line in lines:
-        if line["table"] == "observations":
-            line["agent_id"] = "somebody else"
-    (out / "records.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    [path] = out.glob("records/*/*.json")
+    record_file = json.loads(path.read_text())
+    record_file["observations"][0]["agent_id"] = "somebody else"
+    path.write_text(json.dumps(record_file))
     assert refused(store, out, "CONFLICT").details["errors"][0]["code"] == "SUBMISSION_COLLISION"
     store.import_folder(str(out), mode="rename")
     assert store.call("retrieve_entities", {})["entities"][0]["observation_count"] == 2
@@ -250,8 +283,8 @@ def test_a_changed_file_is_taken_as_it_is_and_named(store: Store, other: Store, 
     capsule = put(store)
     put(store, "as it was")
     store.export_folder(str(out))
-    [path] = out.rglob(f"*{capsule}.md")
-    path.write_text(path.read_text().replace('name_raw: "auth"', 'name_raw: "sign-in"') + "\nmore words here\n")
+    path = out / "capsules" / "default" / "auth.md"
+    path.write_text(path.read_text().replace('name: "auth"', 'name: "sign-in"') + "\nmore words here\n")
     write(out, "capsules/new/by-hand.md", "hello")
     told = other.import_folder(str(out))
     assert told["changed"] == sorted([str(path.relative_to(out)), "capsules/new/by-hand.md"])
@@ -264,7 +297,7 @@ def test_a_changed_file_is_taken_as_it_is_and_named(store: Store, other: Store, 
 def test_a_copied_file_with_another_id_is_another_capsule(store: Store, other: Store, out: Path) -> None:
     capsule = put(store)
     store.export_folder(str(out))
-    [path] = out.rglob(f"*{capsule}.md")
+    path = out / "capsules" / "default" / "auth.md"
     text = path.read_text().replace(capsule, "copy").replace('"auth"', '"copied"')
     write(out, "capsules/default/copied.md", text)
     other.import_folder(str(out))
@@ -324,11 +357,10 @@ def damage(out: Path, name: str, change: Callable[[Any], Any]) -> None:
     "name", ["artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl", "manifest.json"]
 )
 @pytest.mark.parametrize("harm", ["gone", "cut", "list", "bytes"])
-def test_a_named_file_that_is_gone_or_no_json_refuses_the_whole_import(
-    store: Store, other: Store, out: Path, name: str, harm: str
+def test_a_named_file_of_the_first_layout_that_is_gone_or_no_json_refuses_the_whole_import(
+    other: Store, out: Path, name: str, harm: str
 ) -> None:
-    fill(store)
-    store.export_folder(str(out))
+    export_first_layout(out)
     if harm == "gone":
         (out / name).unlink()
         if name == "manifest.json":
@@ -347,7 +379,7 @@ def test_a_named_capsule_that_is_gone_refuses_the_whole_import(store: Store, oth
     put(store)
     put(store, "b")
     store.export_folder(str(out))
-    next(out.rglob("b-*.md")).unlink()
+    (out / "capsules" / "default" / "b.md").unlink()
     assert "is gone" in refused(other, out, "INVALID_REQUEST").message
 
 
@@ -418,23 +450,38 @@ def odd_lines(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 @pytest.mark.parametrize("name", ["artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl", "records.jsonl"])
-def test_no_line_whatever_it_holds_is_a_fault_of_moss(store: Store, tmp_path: Path, out: Path, name: str) -> None:
+def test_no_line_of_the_first_layout_is_a_fault_of_moss(tmp_path: Path, out: Path, name: str) -> None:
     """Every field of a line of every table gets an odd value: it comes in and can be read, or is refused."""
+    export_first_layout(out)
+    check_odd(tmp_path, out, name, odd_lines((out / name).read_text().splitlines()))
+
+
+def test_no_file_whatever_it_holds_is_a_fault_of_moss(store: Store, tmp_path: Path, out: Path) -> None:
+    """The same for the first line, or the object, of every file but the capsules."""
     fill_every_table(store)
-    store.export_folder(str(out))
-    lines = (out / name).read_text().splitlines()
+    store.export_folder(str(out), with_history=True)
+    for path in sorted(out.rglob("*.json*")):
+        if path.name != "manifest.json":
+            content = path.read_text()
+            lines = content.splitlines() if path.suffix == ".jsonl" else [json.dumps(json.loads(content))]
+            check_odd(tmp_path, out, str(path.relative_to(out)), odd_lines(lines))
+            path.write_text(content)
+
+
+def check_odd(tmp_path: Path, out: Path, name: str, odd: Iterator[tuple[str, list[str]]]) -> None:
+    """Import each variant of a file: none is INTERNAL, and what comes in can be read."""
     came_in = 0
-    for what, changed in odd_lines(lines):
+    for what, changed in odd:
         (out / name).write_text("\n".join(changed) + "\n")
-        with open_test_store(str(tmp_path / str(came_in)), Clock()) as other:
+        home = tmp_path / f"{name.replace('/', ' ')} {came_in}"
+        with open_test_store(str(home), Clock()) as other:
             said = outcome_of(other.import_folder, str(out))
-            assert said in ("", "INVALID_REQUEST", "CONFLICT"), what
+            assert said in ("", "INVALID_REQUEST", "CONFLICT"), (name, what)
             if not said:
                 came_in += 1
                 for tool, arguments in questions(other.config.home):
                     answered = outcome(other, tool, arguments)
-                    assert getattr(answered, "code", "") != "INTERNAL", (what, tool)
-    assert came_in
+                    assert getattr(answered, "code", "") != "INTERNAL", (name, what, tool)
 
 
 def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
@@ -446,13 +493,14 @@ def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
     return ""
 
 
-def test_every_table_is_among_those_whose_lines_are_tried(store: Store, out: Path) -> None:
+def test_every_table_is_among_those_whose_files_are_tried(store: Store, out: Path) -> None:
     fill_every_table(store)
     store.export_folder(str(out))
-    found = [table for name in out.glob("*.jsonl") for table in first_lines(name.read_text().splitlines())]
-    assert sorted(found) == sorted(
-        [*TABLES, "artifacts", "numbers", "origins", *(table.name for table in record.TABLES)]
+    assert sorted(path.stem for folder in ("reasoning", "tasks") for path in out.glob(f"{folder}/*/*")) == sorted(
+        TABLES
     )
+    found = [table for name in (FIRST_LAYOUT).glob("*.jsonl") for table in first_lines(name.read_text().splitlines())]
+    assert {*TABLES, "artifacts", "numbers", *(table.name for table in record.TABLES)} <= set(found)
 
 
 def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:
@@ -482,10 +530,9 @@ def steps_only(line: dict[str, Any], **changed: Any) -> dict[str, Any]:
     ],
 )
 def test_what_does_not_hold_together_refuses_the_whole_import(
-    store: Store, other: Store, out: Path, name: str, change: Any, said: str
+    other: Store, out: Path, name: str, change: Any, said: str
 ) -> None:
-    fill(store)
-    store.export_folder(str(out))
+    export_first_layout(out)
     damage(out, name, change)
     assert said in refused(other, out, "INVALID_REQUEST").message
 
@@ -497,10 +544,9 @@ def test_a_branch_that_is_its_own_base_is_refused_and_nothing_hangs(store: Store
 
     def loop(lines: Any) -> None:
         for line in lines:
-            if line["table"] == "branches":
-                line["base_id"], line["base_seq"] = line["branch_id"], 1
+            line["base_id"], line["base_seq"] = line["branch_id"], 1
 
-    damage(out, "reasoning.jsonl", loop)
+    damage(out, "reasoning/shop/branches.jsonl", loop)
     refused(other, out, "INVALID_REQUEST")
 
 
@@ -508,10 +554,11 @@ def test_a_bad_artifact_is_skipped_and_the_others_come_in(store: Store, other: S
     for name in "ab":
         store.call("artifact_store", {"kind": "k", "name": name, "data": {}})
     store.export_folder(str(out))
-    damage(out, "artifacts.jsonl", lambda lines: [{**lines[0], "data": []}, lines[1]])
+    path = out / "artifacts" / "default" / "a.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "data": []}))
     told = other.import_folder(str(out))
     assert (told["imported"]["artifacts"], told["skipped"]) == (1, 1)
-    assert told["errors"][0]["line"] == 1
+    assert told["errors"][0]["file"] == "artifacts/default/a.json"
 
 
 def test_a_link_or_a_pipe_in_the_folder_is_refused(other: Store, out: Path, tmp_path: Path) -> None:

@@ -136,8 +136,8 @@ def test_a_sound_store_is_saved_whole(filled: Store, tmp_path: Path) -> None:
     assert (told["unreadable"], told["lost"]) == (0, [])
     assert names(new) == EVERY
     assert not [name for name in os.listdir(tmp_path / "out") if name not in (
-        "capsules", "manifest.json", "unreadable.jsonl", "artifacts.jsonl", "reasoning.jsonl", "tasks.jsonl",
-        "records.jsonl", "history.jsonl",
+        "capsules", "artifacts", "reasoning", "tasks", "records", "deleted", "manifest.json", "unreadable.jsonl",
+        "numbers.jsonl", "history.jsonl",
     )]  # fmt: skip
 
 

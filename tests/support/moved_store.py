@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,15 @@ from support.beside import dump
 
 LEFT_BEHIND = ("upkeep", "erasures", "activity", "workspace_repositories")
 """Tables of housekeeping, which a store makes for itself."""
+
+
+FIRST_LAYOUT = Path(__file__).parents[1] / "moving" / "layout_1"
+"""An export as the first version of the layout had it."""
+
+
+def export_first_layout(out: Path) -> None:
+    """Put an export of the first layout into a folder."""
+    shutil.copytree(FIRST_LAYOUT, out)
 
 
 def files_of(folder: str | Path) -> dict[str, bytes]:

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from moss_memory.errors import invalid_request
 
+LOCAL = "local"
+"""The tag of capsules and artifacts that are never written to a synced folder."""
 NAME_MAX_CHARS = 256
 LABEL_MAX_CHARS = 256
 TAGS_MAX = 50
@@ -108,3 +110,12 @@ def estimate_tokens(text: str) -> int:
 def pluralize(count: int, noun: str) -> str:
     """Return a number with its noun: `1 capsule`, `3 capsules`."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def is_local(tags: str | None) -> bool:
+    """Return whether tags keep a row out of synced folders and exports."""
+    if tags is None or f'"{LOCAL}"' not in tags:
+        return False
+    import json
+
+    return LOCAL in json.loads(tags)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import invalid_request
+from moss_memory.rows.names import is_local
 from moss_memory.storage.files.sandbox import large_warning
-from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
-from moss_memory.transfer.families.capsules import TABLE as CAPSULE
-from moss_memory.transfer.families.capsules import TEXT
 
-from . import front_matter, history_export
-from .export_layout import ARTIFACTS, MANIFEST, Manifest, capsule_path, digest
-from .families import reasoning
-from .families import records as record
+from . import history_export
+from .export_layout import MANIFEST, NUMBERS, Manifest, deleted_path_of, digest, path_of, record_path_of
+from .families import artifacts, capsules, reasoning
 from .families import tasks as task
+from .families.record_files import records_in
+from .workspace_files import FOLDERS, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,25 +28,31 @@ if TYPE_CHECKING:
 _PROGRESS_EVERY = 200
 
 
-def export_folder(tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool = False) -> dict[str, Any]:
+def export_folder(
+    tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool = False, with_local: bool = False
+) -> dict[str, Any]:
     """Write the whole store into a folder; return the counts and the number of changed files.
 
     Files of the last export without a row in the store are removed; nothing else in the folder is touched. Until the
     end the manifest marks the export as incomplete.
     """
     tree.claim()
-    return Export(tx, tree, with_history=with_history).run()
+    return Export(tx, tree, with_history=with_history, with_local=with_local).run()
 
 
 class Export:
     """One export: first it determines the files, then it writes the changed ones."""
 
-    def __init__(self, tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool) -> None:
+    def __init__(self, tx: ReadTransaction, tree: SafeDirectory, *, with_history: bool, with_local: bool) -> None:
         self._tx = tx
         self._tree = tree
         self._with_history = with_history
         self._old = _old_manifest(tree)
-        self._tables = dict(self._line_files())
+        self._with_local = with_local
+        self._left_local = 0
+        self._counts: dict[str, int] = {}
+        self._numbers: list[Line] = []
+        self._tables: dict[str, bytes] = {}
         self._new = self._manifest()
         self._is_marked = False
         self._written = 0
@@ -75,6 +80,8 @@ class Export:
             "removed": len(removed),
         }
         warning = large_warning(*self._largest, self._tx.config.import_max_bytes)
+        if self._left_local:
+            answer["left_local"] = self._left_local
         return {**answer, "warning": warning} if warning else answer
 
     def _mark_incomplete(self) -> None:
@@ -91,64 +98,64 @@ class Export:
             self._tree.sync()
 
     def _refuse_foreign_files(self) -> None:
-        """Refuse to overwrite a file that is not from an export."""
+        """Refuse to overwrite a file that is not from an export, unless a sync wrote the same."""
         for name in sorted(self._new.files.keys() - self._old.files.keys()):
-            if self._tree.is_there(name):
+            if self._tree.is_there(name) and digest(self._tree.read(name) or b"") != self._new.files[name]:
                 raise invalid_request(
                     f"{name} is there already and no export of Moss wrote it; move it away or choose another folder"
                 )
 
     def _manifest(self) -> Manifest:
-        counts = {"capsules": 0}
         files = {}
-        for name, content in self._capsules():
-            counts["capsules"] += 1
+        for name, content in self._things(self._counts, self._numbers):
+            self._tx.check_cancelled()
             files[name] = digest(content)
-        for name, (content, count) in self._tables.items():
-            counts[name.partition(".")[0]] = count
-            files[name] = digest(content)
-        return Manifest(counts, files)
+        self._tables[NUMBERS] = _lines(self._numbers)
+        if self._with_history:
+            lines = list(history_export.lines(self._tx))
+            self._tables[history_export.FILE] = _lines(lines)
+            self._counts["history"] = len(lines)
+        files |= {name: digest(content) for name, content in self._tables.items()}
+        return Manifest(self._counts, files)
 
     def _files(self) -> Iterator[tuple[str, bytes]]:
         total = len(self._new.files)
-        for done, (name, content) in enumerate(self._capsules()):
+        for done, (name, content) in enumerate(self._things({}, [])):
             self._tx.check_cancelled()
             if done % _PROGRESS_EVERY == 0:
                 self._tx.progress(done, total)
             yield name, content
-        for name, (content, _) in self._tables.items():
-            yield name, content
+        yield from self._tables.items()
         self._tx.progress(total, total)
 
-    def _capsules(self) -> Iterator[tuple[str, bytes]]:
-        for values in CAPSULE.rows(self._tx):
-            yield capsule_path(values), front_matter.encode(CAPSULE.line(values, TEXT), values[TEXT])
-
-    def _line_files(self) -> Iterator[tuple[str, tuple[bytes, int]]]:
-        yield ARTIFACTS, _lines(ARTIFACT.line(values) for values in ARTIFACT.rows(self._tx))
-        yield reasoning.FILE, _lines(self._workspace_lines((reasoning.NUMBERS, reasoning.ORIGINS), reasoning.TABLES))
-        yield task.FILE, _lines(self._workspace_lines((), task.TABLES))
-        yield record.FILE, _lines(self._records())
-        if self._with_history:
-            yield history_export.FILE, _lines(history_export.lines(self._tx))
-
-    def _workspace_lines(self, whole: tuple[Any, ...], tables: tuple[Any, ...]) -> Iterator[Line]:
-        """Yield the lines of a family that is exported by workspace: counters first, then each workspace."""
-        named = reasoning.exported_origins(with_history=self._with_history)
-        for table in whole:
-            for values in table.rows(self._tx, named if table is reasoning.ORIGINS else ""):
-                yield {"table": table.name, **table.line(values)}
+    def _things(self, counts: dict[str, int], numbers: list[Line]) -> Iterator[tuple[str, bytes]]:
+        """Yield path and content of every thing; count them and collect the columns that belong to the store."""
+        counts |= dict.fromkeys(("capsules", "artifacts", "reasoning", "tasks", "records"), 0)
+        self._left_local = 0
+        for module in (capsules, artifacts):
+            for values in module.TABLE.rows(self._tx):
+                if is_local(values["tags_json"]) and not self._with_local:
+                    self._left_local += 1
+                    continue
+                counts[module.FOLDER] += 1
+                path = (path_of if values["deleted_at"] is None else deleted_path_of)(module, values)
+                numbers.append({"file": path, **{name: values[name] for name in module.LOCAL}})
+                yield path, module.encode(values)
+        for record in records_in(self._tx):
+            counts["records"] += 1
+            path = record_path_of(record.id, record.values["workspace_norm"])
+            numbers.append({"file": path, **record.numbers()})
+            yield path, record.encode()
         for workspace in workspaces(self._tx):
-            for table in tables:
-                for values in table.rows(self._tx, table.workspace_condition, workspace=workspace):
-                    yield {"table": table.name, **table.line(values)}
-
-    def _records(self) -> Iterator[Line]:
-        for table in record.TABLES:
-            for values in table.rows(self._tx):
-                line = table.line(values)
-                record.add_properties(self._tx, table.name, values, line)
-                yield {"table": table.name, **line}
+            work = WorkspaceFiles.of(self._tx, workspace, complete=True)
+            for folder in FOLDERS:
+                counts[folder] += work.count(folder)
+            numbers.append(work.numbers())
+            yield from work.files().items()
+        named = reasoning.exported_origins(with_history=self._with_history)
+        numbers += [{"origin": reasoning.ORIGINS.line(values)} for values in reasoning.ORIGINS.rows(self._tx, named)]
+        last = {values["series"]: values["last"] for values in reasoning.NUMBERS.rows(self._tx)}
+        numbers.append({"last": last})
 
 
 def workspaces(tx: ReadTransaction) -> list[str]:
@@ -168,6 +175,5 @@ def _old_manifest(tree: SafeDirectory) -> Manifest:
     return Manifest({}, {}) if content is None else Manifest.read(content)
 
 
-def _lines(lines: Iterable[Line]) -> tuple[bytes, int]:
-    encoded = [json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines]
-    return "".join(encoded).encode(), len(encoded)
+def _lines(lines: Iterable[Line]) -> bytes:
+    return "".join([json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n" for line in lines]).encode()

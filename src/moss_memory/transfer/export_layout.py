@@ -1,11 +1,14 @@
-"""File names and manifest of an exported folder."""
+"""File names and manifest of a folder: the same for sync, export and import."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 
 from moss_memory.errors import invalid_request
+
+from .file_names import encode_id, encode_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,50 +16,62 @@ if TYPE_CHECKING:
 
     from .export_schema import Values
 
-FORMAT = 1
+FIRST_FORMAT, FORMAT = 1, 2
 MANIFEST = "manifest.json"
 CAPSULES = "capsules"
-ARTIFACTS = "artifacts.jsonl"
-SLUG_MAX_CHARS = 60
-_ULID = re.compile("[0-9A-Z]{26}")
-_OURS = re.compile(r"capsules/[A-Za-z0-9-]{1,60}/[A-Za-z0-9-]{1,140}\.md|[a-z]{1,20}\.jsonl")
+RECORDS = "records"
+DELETED = "deleted"
+"""The folder of deleted capsules and artifacts in an export."""
+ARTIFACT_LINES = "artifacts.jsonl"
+"""The artifacts of the first layout."""
+NUMBERS = "numbers.jsonl"
+"""Columns that belong to the exported store: numbers, versions, times of change."""
+_OURS = {
+    FIRST_FORMAT: re.compile(r"capsules/[A-Za-z0-9-]{1,60}/[A-Za-z0-9-]{1,140}\.md|[a-z]{1,20}\.jsonl"),
+    FORMAT: re.compile(
+        r"(?:(?:deleted/)?(?:capsules|artifacts)|records|reasoning|tasks)/[^/.][^/]{0,254}/[^/.][^/]{0,254}"
+        r"\.(?:md|jsonl?)|(?:numbers|history)\.jsonl"
+    ),
+}
 
 
-def slug(name: str | None, otherwise: str) -> str:
-    """Return a name as part of a path: ASCII letters, digits and `-`, at most 60 characters."""
-    import unicodedata  # only an export needs it
-
-    plain = unicodedata.normalize("NFKD", name or "").encode("ascii", "ignore").decode()
-    return re.sub("[^A-Za-z0-9]+", "-", plain).strip("-")[:SLUG_MAX_CHARS].strip("-") or otherwise
+def path_of(module: Any, values: Values) -> str:
+    """Return the path of a capsule or an artifact."""
+    name = encode_id(values["id"]) if values["name_norm"] is None else encode_name(values["name_norm"])
+    return f"{module.FOLDER}/{encode_name(values['workspace_norm'])}/{name}{module.SUFFIX}"
 
 
-def capsule_path(row: Values) -> str:
-    """Return the path of a capsule: the folder is its workspace, and paths are unique for any ids."""
-    number = str(row["id"])
-    if _ULID.fullmatch(number) is None:
-        number = f"{slug(number, 'id')}-{digest(number.encode())[:12]}"
-    return f"{CAPSULES}/{slug(row['workspace_norm'], 'workspace')}/{slug(row['name_raw'], 'unnamed')}-{number}.md"
+def deleted_path_of(module: Any, values: Values) -> str:
+    """Return the path of a deleted capsule or artifact, of which several may have had the same name."""
+    place = f"{DELETED}/{module.FOLDER}/{encode_name(values['workspace_norm'])}"
+    return f"{place}/{encode_id(values['id'])}{module.SUFFIX}"
+
+
+def record_path_of(id: str, workspace: str) -> str:
+    """Return the path of a record."""
+    return f"{RECORDS}/{encode_name(workspace)}/{encode_id(id)}.json"
 
 
 def digest(content: bytes) -> str:
-    """Return the hash by which the manifest detects a changed file."""
-    import hashlib
-
+    """Return the hash by which a changed file is detected."""
     return hashlib.sha256(content).hexdigest()
 
 
 class Manifest:
     """The content of an export: counts, and files with their hashes."""
 
-    def __init__(self, counts: dict[str, int], files: dict[str, str], *, complete: bool = True) -> None:
+    def __init__(
+        self, counts: dict[str, int], files: dict[str, str], *, complete: bool = True, format: int = FORMAT
+    ) -> None:
         self.counts = counts
         self.files = files
         self.complete = complete
+        self.format = format
 
     def encode(self) -> bytes:
         """Return the file's content; an export in progress is marked as incomplete."""
         state = {} if self.complete else {"complete": False}
-        manifest = {"format": FORMAT, **state, "counts": self.counts, "files": dict(sorted(self.files.items()))}
+        manifest = {"format": self.format, **state, "counts": self.counts, "files": dict(sorted(self.files.items()))}
         return (json.dumps(manifest, ensure_ascii=False, indent=1) + "\n").encode()
 
     @classmethod
@@ -69,13 +84,12 @@ class Manifest:
         files = manifest.get("files") if isinstance(manifest, dict) else None
         if not isinstance(files, dict) or not isinstance(manifest.get("format"), int):
             raise invalid_request(f"{MANIFEST} was not written by Moss; it has no `format` and no `files`")
-        if manifest["format"] > FORMAT:
-            raise invalid_request(
-                f"{MANIFEST} has format {manifest['format']}, this Moss knows {FORMAT}; upgrade moss-memory"
-            )
+        number = manifest["format"]
+        if number not in _OURS:
+            raise invalid_request(f"{MANIFEST} has format {number}, this Moss knows {FORMAT}; upgrade moss-memory")
         for name, hashed in files.items():
-            if _OURS.fullmatch(name) is None or not isinstance(hashed, str):
+            if _OURS[number].fullmatch(name) is None or not isinstance(hashed, str):
                 raise invalid_request(
                     f"{MANIFEST} names {name[:100]!r}, which no export writes; nothing was read or removed"
                 )
-        return cls(manifest.get("counts") or {}, files, complete=manifest.get("complete") is not False)
+        return cls(manifest.get("counts") or {}, files, complete=manifest.get("complete") is not False, format=number)

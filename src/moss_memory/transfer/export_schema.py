@@ -232,8 +232,42 @@ class Renumbering:
         """Replacements for event ids that exist already."""
 
     def number(self, series: str, value: int) -> int:
-        """Return a number of a series as it is in the store."""
-        return value if value >= _LAST_NUMBER else value + self.offsets.get(series, 0)
+        """Return a number of a series as it is in the store; 0, which comes before all, stays."""
+        return value if value == 0 or value >= _LAST_NUMBER else value + self.offsets.get(series, 0)
+
+    def changes(self, series: str) -> bool:
+        """Return whether it changes the numbers of a series."""
+        return bool(self.offsets.get(series))
+
+
+class Ranks(Renumbering):
+    """Renumbering of a workspace by tables of numbers, such as store numbers to ranks from 1 and back."""
+
+    def __init__(self, tables: dict[str, dict[int, int]]) -> None:
+        super().__init__({})
+        self._tables = tables
+
+    def number(self, series: str, value: int) -> int:
+        """Return the other number; 0, which comes before all, and `ENDLESS` stay."""
+        return value if value == 0 or value >= _LAST_NUMBER else self._tables[series][value]
+
+    def changes(self, series: str) -> bool:
+        """Return True: also equal numbers are computed again."""
+        return True
+
+
+class NumbersInUse(Renumbering):
+    """A renumbering that changes nothing and collects the numbers of each series."""
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self.found: dict[str, set[int]] = {}
+
+    def number(self, series: str, value: int) -> int:
+        """Collect the number and return it."""
+        if 0 < value < _LAST_NUMBER:
+            self.found.setdefault(series, set()).add(value)
+        return value
 
 
 class Table:
@@ -357,3 +391,33 @@ class Table:
             changed = ", ".join([f"{column} = :{value}" for column, value in names.items()])
             given = {"workspace": workspace, "to": to, "spelled": spelled}
             tx.run(f"update {self.name} set {changed}{self._where(self.workspace_condition)}", given)
+
+
+def thing_fields(
+    table: Table, values: Values, without: tuple[str, ...], always: tuple[str, ...], known_as: str | None
+) -> Line:
+    """Return the fields of a named row in a file of its own; absent ones are left out unless `always` names them."""
+    fields = {key.removesuffix("_raw"): value for key, value in table.line(values, *without).items()}
+    if known_as is not None:
+        fields["id"] = known_as
+    return {key: value for key, value in fields.items() if key in always or value not in (None, [])}
+
+
+def json_file(value: Any) -> bytes:
+    """Return a JSON file with one value a line, so that a change of one value is a change of one line."""
+    return (json.dumps(value, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def json_object(content: str) -> Line:
+    """Return the object of a JSON file; raise `InvalidRow` if it is none."""
+    try:
+        found = json.loads(content, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InvalidRow("it is no JSON object")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")

@@ -17,13 +17,17 @@ from moss_memory.tools.capsule.import_lines import (
 )
 
 from . import front_matter, history_export
-from .export_layout import ARTIFACTS, CAPSULES, MANIFEST, Manifest, digest
+from .export_layout import ARTIFACT_LINES, CAPSULES, DELETED, FIRST_FORMAT, MANIFEST, NUMBERS, RECORDS, Manifest, digest
 from .export_schema import InvalidRow
 from .families import artifacts as artifact
 from .families import capsules as capsule
 from .families import records as record
+from .families.record_files import RecordRows
+from .file_names import decode_name
+from .folder_numbers import FolderNumbers
+from .workspace_files import FOLDERS, in_store_numbers, parse_rows, table_of
 from .workspace_import import FILES as WORKSPACE_FILES
-from .workspace_import import Workspaces
+from .workspace_import import TABLES, Workspaces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +65,7 @@ class Folder:
         self.capsules: list[tuple[Where, Values]] = []
         self.artifacts: list[tuple[Where, Values]] = []
         self.records: list[tuple[Table, Where, Values, Any]] = []
+        self.record_count = 0
         self.workspaces = Workspaces()
         self.versions = history_export.VersionImport()
         self.errors_found: list[dict[str, Any]] = []
@@ -77,13 +82,10 @@ class Folder:
         self._manifest = None if content is None else Manifest.read(content)
         if self._manifest is not None and not self._manifest.complete:
             raise invalid_request(f"the export into {self._tree.path} is incomplete; export again")
-        for name in self._markdown_names():
-            tx.check_cancelled()
-            self._parse_markdown(tx, name)
-        if self._manifest is None:
-            self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
+        if self._manifest is not None and self._manifest.format == FIRST_FORMAT:
+            self._read_first_layout(tx)
         else:
-            self._read_lines(tx)
+            self._read_things(tx)
         self.ignored += sorted(name for name in self._tree.skipped if not name.endswith((_MARKDOWN, ".jsonl")))
         try:
             self.workspaces.check()
@@ -92,11 +94,87 @@ class Folder:
         if not self.capsules and not self.errors_found and self._manifest is None:
             raise invalid_request(f"there is no {MANIFEST} and no Markdown file in {self._tree.path}")
 
-    def _markdown_names(self) -> list[str]:
-        """Return the files of the manifest and others beside them; without a manifest, all Markdown files."""
-        listed = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(_MARKDOWN)]
-        found = self._tree.files(_MARKDOWN, "" if self._manifest is None else CAPSULES)
-        return sorted({*listed, *found})
+    def _read_first_layout(self, tx: Transaction) -> None:
+        """Read the files of exports before the layout that sync uses too."""
+        for name in self._names((_MARKDOWN,)):
+            tx.check_cancelled()
+            self._parse_markdown(tx, name, {})
+        self._read_lines(tx)
+
+    def _names(self, suffixes: tuple[str, ...]) -> list[str]:
+        """Return the files of the manifest and others beside them; without a manifest, all that may be Moss's."""
+        listed = [] if self._manifest is None else [name for name in self._manifest.files if name.endswith(suffixes)]
+        found = set(self._tree.files(_MARKDOWN, "" if self._manifest is None else CAPSULES))
+        if self._manifest is None:
+            for folder in (artifact.FOLDER, RECORDS, *FOLDERS):
+                found |= {name for name in self._tree.files("", folder) if name.count("/") == 2}
+        return sorted({*listed, *[name for name in found if name.endswith(suffixes)]})
+
+    def _read_things(self, tx: Transaction) -> None:
+        """Read the files of the layout that sync and export share, and Markdown files written by hand."""
+        numbers = self._read_numbers(tx)
+        records = RecordRows(numbers.last_record)
+        work: dict[str, dict[str, list[Values]]] = {}
+        for name in self._names((_MARKDOWN, ".json", ".jsonl")):
+            tx.check_cancelled()
+            family = name.removeprefix(f"{DELETED}/").partition("/")[0]
+            if family in (CAPSULES, artifact.FOLDER) or name.endswith(_MARKDOWN):
+                parse = self._parse_markdown if name.endswith(_MARKDOWN) else self._parse_artifact_file
+                parse(tx, name, numbers.of_file(name))
+            elif family == RECORDS:
+                with _Refusal({"file": name}):
+                    records.add(name, _text_of(name, self._content(tx, name)), numbers.of_file(name))
+                    self.record_count += 1
+            elif table_of(name) is not None:
+                self._parse_table(tx, name, numbers, work)
+            elif name == history_export.FILE:
+                for number, line in _json_lines(name, self._content(tx, name)):
+                    self._parse_line(name, {"file": name, "line": number}, line)
+        self.records = records.rows
+        with _Refusal({"file": NUMBERS}):
+            self._add_workspaces(work, numbers)
+
+    def _read_numbers(self, tx: Transaction) -> FolderNumbers:
+        numbers = FolderNumbers()
+        if self._manifest is None:
+            self.ignored = [name for name in self._tree.files(".jsonl") if "/" not in name]
+        elif NUMBERS in self._manifest.files:
+            for number, line in _json_lines(NUMBERS, self._content(tx, NUMBERS)):
+                with _Refusal({"file": NUMBERS, "line": number}):
+                    numbers.add(line)
+        return numbers
+
+    def _parse_table(
+        self, tx: Transaction, name: str, numbers: FolderNumbers, work: dict[str, dict[str, list[Values]]]
+    ) -> None:
+        table, workspace = table_of(name), decode_name(name.split("/")[1])
+        assert table is not None
+        workspace = numbers.workspace_at(name) or workspace
+        with _Refusal({"file": name}):
+            content = _text_of(name, self._content(tx, name))
+            rows = [values for _, values in parse_rows(table, content, workspace, numbers.revisions_of(workspace))]
+            work.setdefault(workspace, {})[table] = rows
+
+    def _add_workspaces(self, work: dict[str, dict[str, list[Values]]], numbers: FolderNumbers) -> None:
+        first = dict(numbers.highest)
+        for workspace, rows in work.items():
+            moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
+            for table in TABLES:
+                for place, values in enumerate(moved.get(table, ()), 1):
+                    self.workspaces.add(table, values, f"{workspace}: {table} line {place}")
+        self.workspaces.set_counters(numbers.counters)
+        self.workspaces.add_origins(numbers.origins)
+
+    def _parse_artifact_file(self, tx: Transaction, name: str, local: Values) -> None:
+        where, content = {"file": name}, self._content(tx, name)
+        try:
+            workspace, called = _address_of(name, self._workspace)
+            row = artifact.decode(content.decode("utf-8"), workspace=workspace, name=called, local=local)
+            self.artifacts.append((where, _as_deleted(name, row)))
+        except UnicodeDecodeError:
+            self.errors_found.append(invalid_record(where, {}, InvalidRecordError("the file is not UTF-8")))
+        except (InvalidRow, MossError) as error:
+            self.errors_found.append(invalid_record(where, {}, error))
 
     def _content(self, tx: Transaction, name: str) -> bytes:
         """Return a file's content; refuse if a file of the manifest is missing."""
@@ -110,20 +188,20 @@ class Folder:
         self.findings += findings_in(content.decode("utf-8", "replace"), name, tx.check_cancelled)
         return content
 
-    def _parse_markdown(self, tx: Transaction, name: str) -> None:
+    def _parse_markdown(self, tx: Transaction, name: str, local: Values) -> None:
         where, content = {"file": name}, self._content(tx, name)
         line: Line = {}
         try:
             line, text = front_matter.read(content.decode("utf-8"))
             workspace, called = _address_of(name, self._workspace)
-            row, unknown = capsule.row_from(line, text, workspace=workspace, name=called)
+            row, unknown = capsule.row_from({**line, **local}, text, workspace=workspace, name=called)
         except UnicodeDecodeError:
             self.errors_found.append(invalid_record(where, line, InvalidRecordError("the file is not UTF-8")))
             return
         except (InvalidRecordError, InvalidRow, MossError) as error:
             self.errors_found.append(invalid_record(where, line, error))
             return
-        self.capsules.append((where, row))
+        self.capsules.append((where, _as_deleted(name, row)))
         if unknown:
             message = f"these fields do not belong to a capsule and were left out: {', '.join(unknown)[:200]}"
             self.errors_found.append(problem(where, line, "UNKNOWN_FIELD", message))
@@ -137,6 +215,11 @@ class Folder:
             for number, line in _json_lines(name, self._content(tx, name)):
                 self._parse_line(name, {"file": name, "line": number}, line)
 
+    @property
+    def has_snapshots(self) -> bool:
+        """Return whether it has the snapshots of entities, as the first layout does."""
+        return self._manifest is not None and self._manifest.format == FIRST_FORMAT
+
     def reports_history(self) -> dict[str, int]:
         """Return the number of imported versions, if the folder has any."""
         has_any = self._manifest is not None and history_export.FILE in self._manifest.files
@@ -144,10 +227,10 @@ class Folder:
 
     def _parse_line(self, name: str, where: Where, line: Line) -> None:
         try:
-            if name == ARTIFACTS:
+            if name == ARTIFACT_LINES:
                 self._parse_artifact(where, line)
             elif name in WORKSPACE_FILES:
-                self.workspaces.add(name, line, f"{name} line {where['line']}")
+                self.workspaces.add_line(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
                 self._parse_record(where, line)
             elif name == history_export.FILE:
@@ -169,6 +252,7 @@ class Folder:
         values = table.read(line)
         record.check(table.name, values)
         self.records.append((table, where, values, more))
+        self.record_count += 1
 
 
 class FolderImport:
@@ -180,6 +264,7 @@ class FolderImport:
         self._mode = mode
         self._collisions: list[dict[str, Any]] = []
         self._done = 0
+        self._unchanged = 0
         self._new_ids: dict[tuple[str, str], str] = {}
         """Rows that are new, by family and the id that they have in the folder: the one that they have here."""
 
@@ -201,7 +286,8 @@ class FolderImport:
         tx.progress(1, 1)
         answer: dict[str, Any] = {
             "folder": folder._tree.path,
-            "imported": {**imported, **lines, "records": len(folder.records), **folder.reports_history()},
+            "imported": {**imported, **lines, "records": folder.record_count, **folder.reports_history()},
+            "unchanged": self._unchanged,
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.errors_found),
             "errors": folder.errors_found[:MOST_ERRORS],
             "changed": sorted(folder.changed),
@@ -215,10 +301,12 @@ class FolderImport:
 
     def _write_workspaces(self) -> list[tuple[str, str]]:
         workspaces = self._folder.workspaces
+        if self._mode != "rename":
+            self._unchanged += workspaces.leave_equal(self._tx)
         present = workspaces.present(self._tx)
         if present and self._mode == "error":
             told = {"code": "WORKSPACE_COLLISION", "message": "this workspace has reasoning or tasks already"}
-            self._collisions += [{"file": ", ".join(WORKSPACE_FILES), "workspace": one, **told} for one in present]
+            self._collisions += [{"file": "reasoning, tasks", "workspace": one, **told} for one in present]
             return []
         return workspaces.write(self._tx, self._mode, present)
 
@@ -233,6 +321,7 @@ class FolderImport:
             self._done += _BATCH_ROWS
             self._tx.progress(self._done)
         self._collisions += importer.collisions
+        self._unchanged += importer.unchanged
         family = room.versioned.family
         self._new_ids |= {(family, there): here for there, here in importer.new_ids.items()}
         return importer.imported
@@ -241,7 +330,8 @@ class FolderImport:
         folder = self._folder
         _check_records(folder.records)
         offsets = {series: self._tx.value(query) for series, query in record.SERIES.items()}
-        incoming = record.Incoming(self._tx, offsets, self._mode, as_exported=record.FILE not in folder.changed)
+        exported = folder.has_snapshots and record.FILE not in folder.changed
+        incoming = record.Incoming(self._tx, offsets, self._mode, as_exported=exported)
         order = list(_RECORDS)
         for table, where, values, more in sorted(folder.records, key=lambda one: order.index(one[0].name)):
             self._tx.check_cancelled()
@@ -264,6 +354,11 @@ class NamedImporter(Importer):
 
     def take(self, lines: list[tuple[Where, Values]]) -> None:
         """Import rows; assign missing numbers."""
+        if self._mode == "error":
+            self._tx.begin()
+            given = len(lines)
+            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            self.unchanged += given - len(lines)
         for _, row in lines:
             row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
             if not self._is_empty or row["row_id"] in self._row_ids:
@@ -295,9 +390,47 @@ def _order(one: tuple[Where, Values]) -> tuple[Any, ...]:
 
 def _address_of(name: str, default: str) -> tuple[str, str]:
     """Return workspace and name of a path: its first folder, and the rest."""
-    path = name.removeprefix(f"{CAPSULES}/").removesuffix(_MARKDOWN)
+    inner = name.removeprefix(f"{DELETED}/")
+    folder, slash, path = inner.partition("/")
+    if folder in (CAPSULES, artifact.FOLDER) and slash:
+        try:
+            path = decode_name(path)
+        except UnicodeDecodeError:
+            raise InvalidRecordError("the name of the file is not UTF-8") from None
+    else:
+        path = inner
+    path = path.removesuffix(_MARKDOWN).removesuffix(artifact.SUFFIX)
     workspace, slash, rest = path.partition("/")
     return (workspace, rest) if slash else (default, path)
+
+
+def _as_deleted(name: str, row: Values) -> Values:
+    """Return the row of a file; one in the folder of deleted things is deleted."""
+    if name.startswith(f"{DELETED}/") and row["deleted_at"] is None:
+        return {**row, "deleted_at": row["updated_at"] or row["created_at"] or 0}
+    return row
+
+
+def _text_of(name: str, content: bytes) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InvalidRow(f"{name} is not UTF-8") from None
+
+
+class _Refusal:
+    """A context that refuses the whole import if a file is invalid."""
+
+    def __init__(self, where: Where) -> None:
+        self._where = where
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, InvalidRow):
+            place = " line ".join(map(str, self._where.values()))
+            raise invalid_request(f"{place}: {error}; nothing was imported", **self._where) from None
 
 
 def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:

@@ -30,7 +30,7 @@ def salvage(engine: Engine, config: Config, folder: str, call: CallContext, open
     with tempfile.TemporaryDirectory(prefix="moss-salvage-") as home:
         lost = engine.salvage(os.path.join(home, engine.files()[0]), call=call)
         with open_store(Config(home, config.values, config.sources, [])) as whole:
-            answer: dict[str, Any] = whole.export_folder(folder, with_history=True)
+            answer: dict[str, Any] = whole.export_folder(folder, with_history=True, with_local=True)
     tree = SafeDirectory(folder)
     try:
         tree.write(UNREADABLE, "".join([json.dumps(one, ensure_ascii=False) + "\n" for one in lost]).encode())

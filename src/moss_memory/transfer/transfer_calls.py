@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
     Folder = str
     WithHistory = bool
+    WithLocal = bool
     ImportMode = Literal["error", "replace", "rename"]
 else:
     Folder = {"type": "string", "description": "any folder that you may use"}
     WithHistory = {"type": "boolean", "description": "earlier versions too"}
+    WithLocal = {"type": "boolean", "description": "things with the tag `local` too"}
     ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
 
 _COUNTS = {
@@ -25,7 +27,7 @@ _COUNTS = {
     "artifacts": integer("artifacts"),
     "reasoning": integer("lines of reasoning"),
     "tasks": integer("lines of plans, tasks and their events"),
-    "records": integer("lines of records, entities and what was said of them"),
+    "records": integer("records; from the first layout, lines of them"),
     "history": integer("earlier versions", optional=True),
 }
 _PROBLEM = Shape(
@@ -57,20 +59,24 @@ _RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": tex
         "files": integer("files beside the manifest"),
         "written": integer("files that are new or changed"),
         "removed": integer("files that the last export wrote and that are gone"),
+        "left_local": integer("capsules and artifacts with the tag `local`, which are not in it", optional=True),
         "warning": text("when one of them is too large to be imported as it is", optional=True),
     },
     example="moss export --all ~/notes/moss",
 )
-def export_folder(tx: ReadTransaction, *, folder: Folder, with_history: WithHistory = False) -> dict[str, Any]:
+def export_folder(
+    tx: ReadTransaction, *, folder: Folder, with_history: WithHistory = False, with_local: WithLocal = False
+) -> dict[str, Any]:
     """Write everything that the store holds into a folder, as plain files; the same store gives the same folder.
 
-    A capsule is a Markdown file, the other families are JSON Lines. Only what changed is written.
+    A capsule is a Markdown file, an artifact or a record a JSON file, as `moss sync` writes them. Only what changed is
+    written. Things with the tag `local` are left out and counted.
     """
     from .export import export_folder as export
 
     tree = SafeDirectory(folder, home=tx.config.home, create=True)
     try:
-        return export(tx, tree, with_history=with_history)
+        return export(tx, tree, with_history=with_history, with_local=with_local)
     finally:
         tree.close()
 
@@ -102,6 +108,7 @@ SALVAGED = export_folder.answers.with_fields(
     answers={
         "folder": file_path("the folder"),
         "imported": object_of(Shape("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
+        "unchanged": integer("capsules, artifacts and workspaces that were there already and are equal"),
         "skipped": integer("files and lines that hold nothing that could come in"),
         "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others, at most 1,000"),
         "changed": texts("files that are no longer as they were exported, or were not"),

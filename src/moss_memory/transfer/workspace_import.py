@@ -8,6 +8,7 @@ from moss_memory.storage.origin import origin_of_row
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
 from .families import tasks as task
+from .workspace_files import LOCAL_TABLES, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 FILES = {reasoning.FILE: reasoning, task.FILE: task}
 TABLES = {table.name: table for room in FILES.values() for table in room.TABLES}
 _CHECKS = {table.name: room.check for room in FILES.values() for table in room.TABLES}
+_FILE_OF = {table.name: file for file, room in FILES.items() for table in room.TABLES}
 _SERIES = {**reasoning.SERIES, **task.SERIES}
 
 
@@ -33,10 +35,16 @@ class Workspaces:
         self._by_workspace: dict[str, dict[str, list[Values]]] = {}
         self._offsets: dict[str, int] = {}
         self._origins: list[Origin] = []
+        self._nothing_left = False
         self.lines = dict.fromkeys(FILES, 0)
 
-    def add(self, file: str, line: Line, where: str) -> None:
-        """Parse one line; raise `InvalidRow` if it is invalid."""
+    def add(self, name: str, values: Values, where: str) -> None:
+        """Add one row."""
+        self._rows[name].append((where, values))
+        self.lines[_FILE_OF[name]] += 1
+
+    def add_line(self, file: str, line: Line, where: str) -> None:
+        """Parse one line of the first layout; raise `InvalidRow` if it is invalid."""
         name = line.pop("table", None)
         if file == reasoning.FILE and name == reasoning.NUMBERS.name:
             values = reasoning.NUMBERS.read(line)
@@ -52,8 +60,7 @@ class Workspaces:
             raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
         values = table.read(line)
         _CHECKS[table.name](table.name, values)
-        self._rows[table.name].append((where, values))
-        self.lines[file] += 1
+        self.add(table.name, values, where)
 
     def check(self) -> None:
         """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
@@ -66,6 +73,26 @@ class Workspaces:
                 self._by_workspace.setdefault(workspace, {}).setdefault(name, []).append(values)
         for workspace, tables in self._by_workspace.items():
             _refuse_dangling(workspace, tables)
+
+    def add_origins(self, origins: list[Origin]) -> None:
+        """Add the origins that rows of the folder name."""
+        self._origins += origins
+
+    def set_counters(self, counters: dict[str, int]) -> None:
+        """Set the counters of the exported store, which may be above all of its numbers."""
+        self._numbers = counters
+
+    def leave_equal(self, tx: ReadTransaction) -> int:
+        """Leave out the workspaces that the store has with equal content; return their number."""
+        equal = []
+        for workspace, tables in self._by_workspace.items():
+            rows = {name: found for name, found in tables.items() if name not in LOCAL_TABLES}
+            if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace).files():
+                equal.append(workspace)
+        for workspace in equal:
+            del self._by_workspace[workspace]
+        self._nothing_left = bool(equal) and not self._by_workspace
+        return len(equal)
 
     def present(self, tx: ReadTransaction) -> list[str]:
         """Return the workspaces that have reasoning or tasks in the store."""
@@ -109,6 +136,8 @@ class Workspaces:
 
         Call it last: sequences of PostgreSQL are not rolled back if the import fails.
         """
+        if self._nothing_left:
+            return
         for series in reasoning.SERIES:
             last = self._offsets[series] + max(self._numbers.get(series, 0), self._highest(series))
             tx.run("update numbers set last = :last where series = :series", {"series": series, "last": last})

@@ -20,6 +20,8 @@ from moss_memory.registry.responses import (
     texts,
 )
 
+from .sync_fields import SYNCED
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -399,6 +401,27 @@ _ALL = (
             "model": text("the model from now on, where one was chosen", optional=True),
         },
         does="commands.index_command.index_store",
+    ),
+    BuiltIn(
+        "sync",
+        "Make a folder of plain files and the store agree, both ways.\n\n"
+        "Git, or any program that copies files, then carries the memory to other machines and through pull requests. "
+        "What only one side changed since the last sync goes to the other side. A capsule or artifact that both "
+        "changed gets the file's content as its new version, and its own stays readable as the version before. "
+        "Reasoning and tasks of a workspace are taken as a whole; if both sides changed them, nothing is taken until "
+        "--ours or --theirs settles it. Capsules with the tag `local` are never written. --git runs your git, with "
+        "your configuration, hooks and credentials.",
+        "moss sync ~/memory --git",
+        {
+            "folder": _text("the folder; if left out: sync_folder of the configuration"),
+            "workspace": {**_TEXTS, "description": "only these workspaces"},
+            "dry_run": _flag("only count what would happen"),
+            "ours": _flag("where both sides changed reasoning or tasks: this store wins"),
+            "theirs": _flag("where both sides changed reasoning or tasks: the folder wins"),
+            "git": _flag("also commit, pull and push the folder's repository"),
+        },
+        answers=SYNCED,
+        does="commands.sync_command.sync",
     ),
     BuiltIn(
         "migrate",

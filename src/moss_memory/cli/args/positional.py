@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .command import Command, CommandRequest
     from .command_table import BuiltIn
 
-POSITIONAL = ("id", "query", "path", "shell", "command", "search", "tool", "client")
+POSITIONAL = ("id", "query", "path", "folder", "shell", "command", "search", "tool", "client")
 """Arguments that may be positional; a tool's first one is used."""
 
 ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"

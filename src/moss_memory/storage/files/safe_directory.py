@@ -6,14 +6,16 @@ import fcntl
 import os
 import stat
 
-from moss_memory.errors import MossError
+from moss_memory.errors import MossError, invalid_request
 
 from .private_files import make_private_folder
-from .sandbox import open_plain, real_path, refusal, refuse_large, refuse_special
+from .sandbox import READ_FLAGS, open_plain, real_path, refusal, refuse_large, refuse_special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
+
+    FileRead = tuple[str, bytes | MossError | None]
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -24,8 +26,10 @@ _MAX_DEPTH = 16
 class SafeDirectory:
     """An open folder; everything in it is opened relative to its descriptor, and no link is followed."""
 
-    def __init__(self, path: str, *, home: str = "", create: bool = False) -> None:
+    def __init__(self, path: str, *, home: str = "", create: bool = False, temporary: str = "") -> None:
+        """Open a folder; `temporary` is the folder in it for files that are not complete, else they are beside."""
         self.path = real_path(path, home)
+        self._temporary = temporary
         try:
             if create and not os.path.lexists(self.path):
                 make_private_folder(self.path)
@@ -49,7 +53,7 @@ class SafeDirectory:
         try:
             fcntl.flock(self._root, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise MossError("STORAGE_BUSY", f"another export is writing to {self.path}; try again") from None
+            raise MossError("STORAGE_BUSY", f"another export or sync is writing to {self.path}; try again") from None
 
     def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
         """Return the content of a file, or None if it is missing; refuse anything but a plain file with one link."""
@@ -64,6 +68,45 @@ class SafeDirectory:
             while part := os.read(fd, 1 << 20):
                 parts.append(part)
             return b"".join(parts)
+        finally:
+            os.close(fd)
+
+    def read_many(self, names: Iterable[str], *, max_bytes: int, refused: set[tuple[int, int]]) -> Iterator[FileRead]:
+        """Yield each name with its content, or with the error that refuses it; None if it is missing.
+
+        Faster than `read` for thousands of files: instead of watching each for a hard link that is being removed, it
+        refuses the files of the store itself, given by device and inode.
+        """
+        for name in names:
+            try:
+                yield name, self._read_quickly(name, max_bytes, refused)
+            except MossError as error:
+                yield name, error
+
+    def _read_quickly(self, name: str, max_bytes: int, refused: set[tuple[int, int]]) -> bytes | None:
+        folder, _, last = name.rpartition("/")
+        try:
+            at = self._folders.get(folder) or self._folder(folder)
+            seen = os.stat(last, dir_fd=at, follow_symlinks=False)
+            if (seen.st_dev, seen.st_ino) in refused:
+                raise invalid_request(f"{self._display_path(name)} is a file of the store itself")
+            refuse_special(seen, self._display_path(name), None)
+            refuse_large(self._display_path(name), seen.st_size, max_bytes)
+            fd = os.open(last, READ_FLAGS, dir_fd=at)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise refusal(error, self._display_path(name)) or error from None
+        try:
+            opened = os.fstat(fd)
+            if (opened.st_dev, opened.st_ino) != (seen.st_dev, seen.st_ino):
+                return self.read(name, max_bytes=max_bytes)  # it was replaced in between
+            parts = []
+            while part := os.read(fd, max(opened.st_size + 1, 1 << 16)):
+                parts.append(part)
+                if len(part) == opened.st_size:
+                    break  # the rule: one call reads all of it
+            return parts[0] if len(parts) == 1 else b"".join(parts)
         finally:
             os.close(fd)
 
@@ -120,7 +163,8 @@ class SafeDirectory:
             at = self._folder(folder, create=True)
             if self.is_there(name):
                 mode = stat.S_IMODE(os.stat(last, dir_fd=at, follow_symlinks=False).st_mode)
-            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=at)
+            unfinished_at = self._folder(self._temporary, create=True) if self._temporary else at
+            fd = os.open(_UNFINISHED, _NEW_FLAGS, 0o600, dir_fd=unfinished_at)
             try:
                 os.fchmod(fd, mode)
                 view = memoryview(content)
@@ -128,7 +172,7 @@ class SafeDirectory:
                     view = view[os.write(fd, view) :]
             finally:
                 os.close(fd)
-            os.rename(_UNFINISHED, last, src_dir_fd=at, dst_dir_fd=at)
+            os.rename(_UNFINISHED, last, src_dir_fd=unfinished_at, dst_dir_fd=at)
         except OSError as error:
             raise refusal(error, self._display_path(name)) or error from None
         self._written.append(name)

@@ -26,7 +26,7 @@ _OPEN_ATTEMPTS = 8
 _STABILITY_CHECKS = 3
 """Checks of an open file against its name, each time after pending changes of the folder."""
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _FOREIGN = re.compile(r"(?:^|[\\/])\.\.\\|\\\.\.(?:$|[\\/])")
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -135,7 +135,7 @@ def open_plain(name: str, folder_fd: int, shown: str, argument: str | None = "pa
         # Before the open: opening a pipe blocks, and closing a hard link to the database drops SQLite's locks on it.
         seen = os.stat(name, dir_fd=folder_fd, follow_symlinks=False)
         refuse_special(seen, shown, argument)
-        fd = os.open(name, _READ_FLAGS, dir_fd=folder_fd)
+        fd = os.open(name, READ_FLAGS, dir_fd=folder_fd)
         opened = os.fstat(fd)
         if _is_plain(opened) and _is_untouched(seen, opened) and _is_stable(name, folder_fd, opened):
             return fd

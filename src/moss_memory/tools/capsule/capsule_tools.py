@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import (
     AsOf,
@@ -24,7 +26,14 @@ from moss_memory.registry.arguments import (
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
-from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
+from moss_memory.rows.names import (
+    DEFAULT_WORKSPACE,
+    LOCAL,
+    normalize_label,
+    normalize_name,
+    normalize_workspace,
+    tags_json,
+)
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
 from moss_memory.rows.versions import is_now, refuse_another_version, time_asked
 from moss_memory.rows.workspace_names import note_new_workspace
@@ -41,12 +50,14 @@ if TYPE_CHECKING:
     from moss_memory.storage.engine import CallContext, Transaction
 
     AllowThin = bool
+    Local = bool
     CapsuleText = str
     DeletedId = str
     RestoreFilters = dict[str, Any]
 else:
     RestoreFilters = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
     DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
+    Local = {"type": "boolean", "description": "never write it to a synced folder (tag `local`)"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
     CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections", "own_limit": True}
 
@@ -278,6 +289,7 @@ def capsule_update(
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
+    local: Local | None = None,
     expected_version: ExpectedVersion | None = None,
     allow_thin: AllowThin = False,
 ) -> dict[str, Any]:
@@ -294,14 +306,16 @@ def capsule_update(
         changes["title"] = _check_title(title)
     if tags is not None:
         changes["tags_json"] = tags_json(tags)
-    if not changes and capsule_text is None:
-        fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase` or `role`"
+    if not changes and capsule_text is None and local is None:
+        fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase`, `role` or `local`"
         raise invalid_request(f"no fields to update; give {fields}")
     if capsule_text is not None:
         changes |= _check_capsule_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     row |= changes
+    if local is not None:
+        row["tags_json"] = _with_local_tag(row["tags_json"], local)
     versioned.change(tx, row, "change" if capsule_text is not None else "change_metadata")
     return stored(row)
 
@@ -366,6 +380,12 @@ def _check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict
         message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
         raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
     return measured(text)
+
+
+def _with_local_tag(tags: str | None, local: bool) -> str | None:
+    """Return the tags with or without the one that keeps a capsule out of synced folders."""
+    others = [tag for tag in json.loads(tags or "[]") if tag != LOCAL]
+    return tags_json([*others, LOCAL] if local else others)
 
 
 def _content_of(row: dict[str, Any]) -> dict[str, Any]:

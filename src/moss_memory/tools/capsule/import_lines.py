@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
+_COMPARED = ("workspace_raw", "name_raw", "deleted_at", "ttl_seconds", "expires_at")
+"""Columns that an equal row has too, beside its content."""
 MOST_ERRORS = 1000
 """The maximum number of errors in an answer or a refusal; all of them are counted."""
 
@@ -100,6 +102,9 @@ class Importer:
         self._noun = versioned.family
         self._sql = statements or versioned.sql
         self.imported = 0
+        self.unchanged = 0
+        """Rows that were passed over, because the store has equal ones."""
+        self._seen: set[Any] = set()
         self.collisions: list[dict[str, Any]] = []
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
@@ -110,6 +115,10 @@ class Importer:
         The search index is flushed after each statement, not after each row.
         """
         self._tx.begin()
+        if self._mode == "replace":
+            given = len(lines)
+            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
         for _, row in lines:
             self._tx.check_cancelled()
@@ -118,6 +127,8 @@ class Importer:
                 row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": self._origin_of(code)}
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
+        if not lines:
+            return
         if not self.collisions and self._insert_all([row for _, row in lines]):
             self.imported += len(lines)
             return
@@ -127,6 +138,20 @@ class Importer:
     def _origin_of(self, code: CodeState | None) -> str:
         """Return the origin of an imported row: imported by the caller, at the commit that its file names."""
         return self._tx.store_origin(Origin(self._tx.actor, code))
+
+    def _is_unchanged(self, row: dict[str, Any]) -> bool:
+        """Return whether the store has an equal row under the same id or name, and no line before was for it."""
+        keys = {row["id"], (row["workspace_norm"], row["name_norm"] or row["id"])}
+        if keys & self._seen:
+            return False
+        self._seen |= keys
+        compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in row]
+        select = f"select {', '.join(compared)} from {self._versioned.rows.table} where "
+        stored = None if row["id"] is None else self._tx.row(f"{select}id = :id", {"id": row["id"]})
+        if stored is None and row["name_norm"] is not None:
+            named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
+            stored = self._tx.row(f"{select}{named}", {key: row[key] for key in ("workspace_norm", "name_norm")})
+        return stored is not None and stored == tuple([row[name] for name in compared])
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}

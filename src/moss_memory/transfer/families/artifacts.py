@@ -5,7 +5,19 @@ from __future__ import annotations
 from moss_memory.rows.names import NAME_MAX_CHARS, normalize_label, normalize_name, normalize_workspace
 from moss_memory.tools.artifact.artifact_rows import versioned as versioned
 from moss_memory.tools.artifact.artifact_tools import normalize_kind
-from moss_memory.transfer.export_schema import InvalidRow, Table, counter, json_column, number, tags_column, text, whole
+from moss_memory.transfer.export_schema import (
+    InvalidRow,
+    Table,
+    counter,
+    json_column,
+    json_file,
+    json_object,
+    number,
+    tags_column,
+    text,
+    thing_fields,
+    whole,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,10 +54,32 @@ TABLE = Table(
     key=("workspace_norm", "id"),
 )
 
+FOLDER, SUFFIX = "artifacts", ".json"
+LOCAL = (
+    "updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", "version_origin",
+)  # fmt: skip
+"""Columns that belong to a store; a file of an artifact does not contain them."""
+_DERIVED = ("workspace_norm", "name_norm", "data_chars", "text_chars")
+_ALWAYS = ("id", "workspace", "name", "kind", "created_at")
+_ALIASES = {"workspace": "workspace_raw", "name": "name_raw"}
+
+
+def encode(values: Values, known_as: str | None = None) -> bytes:
+    """Return the file of an artifact; `known_as` is its id in a folder, if that differs from the one here."""
+    return json_file(thing_fields(TABLE, values, (*LOCAL, *_DERIVED), _ALWAYS, known_as))
+
+
+def decode(content: str, *, workspace: str, name: str | None, local: Values | None = None) -> Values:
+    """Return the artifact of a file; workspace and name are from its path, `local` columns from an export."""
+    line = {key: value for key, value in json_object(content).items() if key not in LOCAL} | (local or {})
+    given = line.get("id")
+    found = row_of({"workspace": workspace, "name": name, "id": "new", **line})
+    return {**found, "id": given}
+
 
 def row_of(line: Line) -> Values:
     """Return the artifact of a line; normal forms and sizes are computed again."""
-    values = TABLE.read(line)
+    values = TABLE.read({_ALIASES.get(key, key): value for key, value in line.items()})
     if not values["id"].strip() or len(values["id"]) > NAME_MAX_CHARS:
         raise InvalidRow(f"id is blank or longer than {NAME_MAX_CHARS} characters")
     normalize_kind(values["kind"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from moss_memory.tools.capsule.capsule_rows import versioned as versioned
 from moss_memory.tools.capsule.import_lines import row_of
-from moss_memory.transfer.export_schema import Table, number, tags_column, text, whole
+from moss_memory.transfer import front_matter
+from moss_memory.transfer.export_schema import Table, number, tags_column, text, thing_fields, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +45,32 @@ TABLE = Table(
     key=("workspace_norm", "id"),
 )
 
-_EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool", "version_origin", "confirmed_origin")
+FOLDER, SUFFIX = "capsules", ".md"
+_ORIGINS = ("version_origin", "confirmed_origin")
+LOCAL = ("updated_at", "deleted_at", "row_id", "change_seq", "version", "version_at", "version_tool", *_ORIGINS)
+"""Columns that belong to a store; a file of a capsule does not contain them."""
+_DERIVED = ("workspace_norm", "name_norm", "capsule_chars", "tokens_estimate")
+_ALWAYS = ("id", "workspace", "name", "title", "created_at")
+_EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool", *_ORIGINS)
 """Columns that are only in files written by Moss."""
 _KEYS = {column.key for column in TABLE.columns.values()}
 
 
-def row_from(line: Line, text: str, *, workspace: str, name: str) -> tuple[Values, list[str]]:
+def encode(values: Values, known_as: str | None = None) -> bytes:
+    """Return the file of a capsule; `known_as` is its id in a folder, if that differs from the one here."""
+    return front_matter.encode(thing_fields(TABLE, values, (*LOCAL, *_DERIVED, TEXT), _ALWAYS, known_as), values[TEXT])
+
+
+def decode(content: str, *, workspace: str, name: str | None) -> Values:
+    """Return the capsule of a file; workspace and name are from its path."""
+    line, text = front_matter.read(content)
+    line = {key: value for key, value in line.items() if key not in LOCAL}
+    row, _ = row_from(line, text, workspace=workspace, name=name)
+    row.pop("code")
+    return row
+
+
+def row_from(line: Line, text: str, *, workspace: str, name: str | None) -> tuple[Values, list[str]]:
     """Return the capsule of a Markdown file and its unknown fields; workspace and name are from its path.
 
     Normal forms and sizes are computed again. Without an id it is a new capsule, without a title its name is the title.

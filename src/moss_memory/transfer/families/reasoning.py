@@ -41,9 +41,12 @@ def renumber_event(said_json: str, move: Renumbering) -> str:
     said = json.loads(said_json)
     payload = said.get("payload")
     told = said.get("type") == "note_added" and isinstance(payload, dict) and isinstance(payload.get("seq"), int)
-    if not told or not move.offsets.get(SEQ):
+    if not told:
         return said_json
-    payload["seq"] = move.number(SEQ, payload["seq"])
+    seq = move.number(SEQ, payload["seq"])
+    if seq == payload["seq"]:
+        return said_json
+    payload["seq"] = seq
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -75,7 +78,7 @@ def _move_conflict(conflict: Values, move: Renumbering) -> None:
         if packed is not None:
             packed[0] = move.number(SEQ, packed[0])
             conflict[side] = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
-    if move.offsets.get(BRANCH):
+    if move.changes(BRANCH):
         place = (conflict["from_id"], conflict["into_id"], conflict["doc"], conflict["key"])
         conflict["conflict_id"] = conflict_id(*place, states)
 

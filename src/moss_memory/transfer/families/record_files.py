@@ -1,0 +1,219 @@
+"""A record as a file: its content with all observations of it; snapshots are computed again when it is taken."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.tools.record.entity_ids import content_id, payload_id
+from moss_memory.transfer.export_schema import InvalidRow, json_file, json_object
+
+from . import records as record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+    from moss_memory.transfer.export_schema import Line, Table, Values
+
+    Row = tuple[Table, dict[str, Any], Values, Any]
+
+FOLDER, SUFFIX = "records", ".json"
+_TABLES = {table.name: table for table in record.TABLES}
+_OF_RECORD = ("row_id", "entity_row", "workspace_norm", "created_at_ms", "updated_at_ms")
+_OF_OBSERVATION = (
+    "row_id", "entity_row", "record_row", "workspace_norm", "content_id", "client_request_id", "answer_json",
+)  # fmt: skip
+_OF_EVENT = ("row_id", "entity_row", "record_row", "workspace_norm", "workspace_raw")
+_ENTITIES = "select row_id, entity_id, workspace_raw from entities where row_id = :row_id"
+
+
+class RecordFile:
+    """A record of the store in the form of its file, with the numbers that belong to the store."""
+
+    def __init__(self, tx: ReadTransaction, values: Values) -> None:
+        self._tx = tx
+        self.values = values
+        self.id: str = values["payload_id"]
+        self._entity = self._find_entity(values["entity_row"])
+        self._observations = self._rows("observations", "submission_id")
+        self._events = self._rows("timeline_events", "event_id")
+
+    def _rows(self, table: str, order: str) -> list[Values]:
+        found = list(_TABLES[table].rows(self._tx, "record_row = :record", record=self.values["row_id"]))
+        return sorted(found, key=lambda one: str(one[order]))
+
+    def _find_entity(self, row_id: int) -> tuple[Any, ...]:
+        found = self._tx.row(_ENTITIES, {"row_id": row_id})
+        assert found is not None
+        return found
+
+    def encode(self) -> bytes:
+        """Return the content of the file."""
+        line = _TABLES["records"].line(self.values, *_OF_RECORD)
+        line = {
+            "id": line.pop("payload_id"),
+            "workspace": line.pop("workspace_raw"),
+            "entity_id": self._entity[1],
+            **line,
+        }
+        record.add_properties(self._tx, "records", self.values, line)
+        line["observations"] = [self._part("observations", one, _OF_OBSERVATION) for one in self._observations]
+        line["events"] = [self._part("timeline_events", one, _OF_EVENT) for one in self._events]
+        return json_file({key: value for key, value in line.items() if value not in (None, [])})
+
+    def _part(self, table: str, values: Values, without: tuple[str, ...]) -> Line:
+        line = {key: value for key, value in _TABLES[table].line(values, *without).items() if value is not None}
+        if values["entity_row"] != self.values["entity_row"]:
+            line["entity_id"] = self._find_entity(values["entity_row"])[1]
+        return line
+
+    def numbers(self) -> Line:
+        """Return the columns that belong to the store: numbers, times of arrival, answers of repeated requests."""
+        answers = [[one["client_request_id"], one["answer_json"]] for one in self._observations]
+        return {
+            **{key: self.values[key] for key in ("row_id", "entity_row", "created_at_ms", "updated_at_ms")},
+            "entity_workspace": self._entity[2],
+            "observations": [one["row_id"] for one in self._observations],
+            "answers": answers if any(one != [None, None] for one in answers) else [],
+            "events": [one["row_id"] for one in self._events],
+            "event_workspaces": [one["workspace_raw"] for one in self._events],
+        }
+
+
+def records_in(tx: ReadTransaction, condition: str = "", **parameters: Any) -> Iterator[RecordFile]:
+    """Yield the records that meet a condition, in their order."""
+    for values in list(_TABLES["records"].rows(tx, condition, **parameters)):
+        yield RecordFile(tx, values)
+
+
+def submissions_of(content: str) -> set[str]:
+    """Return the ids of the observations in a file."""
+    return {str(one.get("submission_id")) for one in _parts(json_object(content), "observations")}
+
+
+def _parts(line: Line, key: str) -> list[Line]:
+    found = line.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise InvalidRow(f"{key} must be a list of objects")
+    return found
+
+
+class RecordRows:
+    """The rows of many files: each entity once, with the numbers of a folder or with new ones."""
+
+    def __init__(self, last: int = 0) -> None:
+        self._entities: dict[tuple[str, str], int] = {}
+        self._last = last
+        self.rows: list[Row] = []
+
+    def _next(self) -> int:
+        self._last += 1
+        return self._last
+
+    def add(self, file: str, content: str, numbers: Line | None = None, *, verify: bool = False) -> str:
+        """Add the rows of one file and return the record's id; raise `InvalidRow` if it is invalid.
+
+        With `verify` the content must be the one that the ids follow from: a record is never edited.
+        """
+        line, numbers = json_object(content), dict(numbers or {})
+        observations, events = _parts(line, "observations"), _parts(line, "events")
+        rest = {key: value for key, value in line.items() if key not in ("observations", "events")}
+        where = {"file": file, "line": 1}
+        workspace, entity = rest.pop("workspace", None), rest.pop("entity_id", None)
+        if not isinstance(workspace, str) or not isinstance(entity, str) or not observations:
+            raise InvalidRow("a record has a workspace, an entity_id and observations")
+        norm = normalize_workspace(workspace)
+        more = record.pop_properties("records", rest)
+        arrived = [one.get("arrived_at_ms") for one in observations]
+        times = [one for one in arrived if isinstance(one, int)] or [0]
+        own = {
+            "payload_id": rest.pop("id", None),
+            "workspace_norm": norm,
+            "workspace_raw": workspace,
+            "row_id": numbers.get("row_id") or self._next(),
+            "entity_row": self._entity(norm, entity, line, numbers, where),
+            "created_at_ms": numbers.get("created_at_ms", min(times)),
+            "updated_at_ms": numbers.get("updated_at_ms", max(times)),
+        }
+        values = _TABLES["records"].read({**rest, **own})
+        record.check("records", values)
+        if verify:
+            _verify(values, observations)
+        self.rows.append((_TABLES["records"], where, values, more))
+        self._add_parts(line, values, observations, events, numbers, where)
+        return str(values["payload_id"])
+
+    def _entity(self, norm: str, entity: str, line: Line, numbers: Line, where: dict[str, Any]) -> int:
+        found = self._entities.get((norm, entity))
+        if found is None:
+            found = numbers.get("entity_row") or self._next()
+            self._entities[norm, entity] = found
+            row: Line = {
+                "row_id": found,
+                "workspace_norm": norm,
+                "workspace_raw": numbers.get("entity_workspace", line.get("workspace")),
+                "entity_id": entity,
+                "type": line.get("type"),
+                "snapshot": {},
+                "sources": {},
+                **dict.fromkeys(("observation_count", "last_observed_us"), 0),
+                **dict.fromkeys(("last_content_id", "last_submission"), ""),
+            }
+            self.rows.append((_TABLES["entities"], where, _TABLES["entities"].read(row), []))
+        return found
+
+    def _add_parts(
+        self,
+        line: Line,
+        values: Values,
+        observations: list[Line],
+        events: list[Line],
+        numbers: Line,
+        where: dict[str, Any],
+    ) -> None:
+        norm = values["workspace_norm"]
+        answers = numbers.get("answers") or [[None, None]] * len(observations)
+        for table, parts in (("observations", observations), ("timeline_events", events)):
+            own = numbers.get("observations" if table == "observations" else "events") or [None] * len(parts)
+            raw = numbers.get("event_workspaces") or [values["workspace_raw"]] * len(parts)
+            if len(parts) != len(own) or (table == "observations" and len(answers) != len(parts)):
+                own, answers, raw = (
+                    [None] * len(parts),
+                    [[None, None]] * len(parts),
+                    [values["workspace_raw"]] * len(parts),
+                )
+            for place, part in enumerate(parts):
+                row = {key: value for key, value in part.items() if key != "entity_id"}
+                entity = part.get("entity_id")
+                numbered = numbers if entity is None else {}
+                row |= {
+                    "row_id": own[place] or self._next(),
+                    "workspace_norm": norm,
+                    "entity_row": values["entity_row"]
+                    if entity is None
+                    else self._entity(norm, str(entity), line, numbered, where),
+                    "record_row": values["row_id"],
+                }
+                if table == "observations":
+                    request, answer = answers[place]
+                    row |= {"content_id": values["content_id"], "client_request_id": request, "answer_json": answer}
+                else:
+                    row["workspace_raw"] = raw[place]
+                read = _TABLES[table].read(row)
+                record.check(table, read)
+                self.rows.append((_TABLES[table], where, read, []))
+
+
+def _verify(values: Values, observations: list[Line]) -> None:
+    refs = observations[0].get("source_refs") or []
+    body = json.loads(values["body_json"])
+    if not isinstance(refs, list) or not all(isinstance(one, str) for one in refs):
+        raise InvalidRow("source_refs must be a list of strings")
+    expected = content_id(values["capability_id"], body, refs, observations[0].get("extractor_version"))
+    if values["content_id"] != expected:
+        raise InvalidRow("its content is not the one that was recorded; records are added and never edited")
+    if values["payload_id"] != payload_id(values["workspace_norm"], expected):
+        raise InvalidRow("its id does not follow from its content")

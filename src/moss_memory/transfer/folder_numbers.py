@@ -1,0 +1,104 @@
+"""The file of an export with the columns that belong to the exported store."""
+
+from __future__ import annotations
+
+from moss_memory.storage.origin import origin_of_row
+
+from .export_schema import InvalidRow
+from .families import reasoning
+from .file_names import encode_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.origin import Origin
+
+    from .export_schema import Line, Values
+
+_LAST = 2**53
+_RECORD_LISTS = ("observations", "events")
+
+
+class FolderNumbers:
+    """The numbers of files, workspaces and counters; empty for a folder without them."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, Line] = {}
+        self._workspaces: dict[str, Line] = {}
+        self._places: dict[str, str] = {}
+        self.counters: dict[str, int] = {}
+        self.highest: dict[str, int] = {}
+        """The last number of each series in a workspace."""
+        self.last_record = 0
+        self.origins: list[Origin] = []
+        """The origins that the exported rows name."""
+
+    def add(self, line: Line) -> None:
+        """Add one line; raise `InvalidRow` if it is invalid."""
+        if isinstance(line.get("file"), str):
+            self._add_file(line)
+        elif isinstance(line.get("workspace"), str):
+            self._add_workspace(line)
+        elif isinstance(line.get("origin"), dict):
+            self.origins.append(origin_of_row(reasoning.ORIGINS.read(line["origin"])))  # its key is computed, not taken
+        elif isinstance(line.get("last"), dict) and len(line) == 1:
+            for series, last in line["last"].items():
+                if series not in ("seq", "branch") or not is_number(last):
+                    raise InvalidRow(f"last must be a number from 0 to {_LAST - 1}")
+                self.counters[series] = last
+        else:
+            raise InvalidRow("it names no file and no workspace")
+
+    def _add_file(self, line: Line) -> None:
+        self._files[line["file"]] = {key: value for key, value in line.items() if key != "file"}
+        for key in ("row_id", "entity_row"):
+            if line.get(key) is not None and not is_number(line[key]):
+                raise InvalidRow(f"{key} must be a number from 0 to {_LAST - 1}")
+        for key in _RECORD_LISTS:
+            found = line.get(key, [])
+            if not isinstance(found, list) or not all(map(is_number, found)):
+                raise InvalidRow(f"{key} must be a list of numbers")
+        answers = line.get("answers", [])
+        if not isinstance(answers, list) or not all(isinstance(one, list) and len(one) == 2 for one in answers):
+            raise InvalidRow("answers must be a list of pairs")
+        if not isinstance(line.get("event_workspaces", []), list):
+            raise InvalidRow("event_workspaces must be a list")
+        numbers = [line.get("row_id"), line.get("entity_row"), *line.get("observations", []), *line.get("events", [])]
+        self.last_record = max(self.last_record, *[one or 0 for one in numbers])
+
+    def _add_workspace(self, line: Line) -> None:
+        numbers, revisions = line.get("numbers", {}), line.get("revisions", {})
+        if not isinstance(numbers, dict) or not isinstance(revisions, dict):
+            raise InvalidRow("numbers and revisions must be objects")
+        for series, found in numbers.items():
+            if not isinstance(found, list) or not all(map(is_number, found)) or found != sorted(set(found)):
+                raise InvalidRow(f"the numbers of {series[:40]} must be a list of numbers that rise")
+            self.highest[series] = max([self.highest.get(series, 0), *found])
+        ids = line.get("conflict_ids", [])
+        if not isinstance(ids, list) or not all(isinstance(one, str) for one in ids):
+            raise InvalidRow("conflict_ids must be a list of strings")
+        self._workspaces[line["workspace"]] = line
+        self._places[encode_name(line["workspace"])] = line["workspace"]
+
+    def of_file(self, name: str) -> Values:
+        """Return the columns of a file's row."""
+        return self._files.get(name, {})
+
+    def of_workspace(self, workspace: str) -> Line | None:
+        """Return the numbers of a workspace, or None."""
+        return self._workspaces.get(workspace)
+
+    def workspace_at(self, path: str) -> str | None:
+        """Return the workspace whose folder a path is in, or None if it is not among them."""
+        return self._places.get(path.split("/")[1])
+
+    def revisions_of(self, workspace: str) -> dict[str, Any]:
+        """Return the revisions of a workspace's tasks."""
+        found: dict[str, Any] = self._workspaces.get(workspace, {}).get("revisions", {})
+        return found
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value can be a number of a row."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LAST

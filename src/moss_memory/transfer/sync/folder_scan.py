@@ -1,0 +1,154 @@
+"""Reading of a synced folder: which files are Moss's, which of them changed, and which cannot be read."""
+
+from __future__ import annotations
+
+import re
+
+from moss_memory.errors import MossError
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.transfer import workspace_files
+from moss_memory.transfer.export_layout import digest
+from moss_memory.transfer.families import artifacts, capsules, record_files
+from moss_memory.transfer.file_names import decode_id, decode_name, encode_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from moss_memory.storage.files.safe_directory import SafeDirectory
+
+    from .sync_memory import Remembered
+
+ERASED = "erased"
+SUFFIXES = {
+    capsules.FOLDER: capsules.SUFFIX,
+    artifacts.FOLDER: artifacts.SUFFIX,
+    record_files.FOLDER: record_files.SUFFIX,
+    workspace_files.REASONING: workspace_files.SUFFIX,
+    workspace_files.TASKS: workspace_files.SUFFIX,
+}
+_BEGIN = re.compile(rb"^<<<<<<< ", re.MULTILINE)
+_MIDDLE = re.compile(rb"^=======\r?$", re.MULTILINE)
+_END = re.compile(rb"^>>>>>>> ", re.MULTILINE)
+
+
+class FoundFile:
+    """A file of the folder; its content only if it changed since the last sync."""
+
+    __slots__ = ("content", "hash", "path")
+
+    def __init__(self, path: str, hashed: str, content: bytes | None) -> None:
+        self.path = path
+        self.hash = hashed
+        self.content = content
+
+    def text(self) -> str:
+        """Return the content of a changed file; raise `UnicodeDecodeError` if it is not UTF-8."""
+        return (self.content or b"").decode("utf-8")
+
+
+class FolderScan:
+    """The files of a folder at one time."""
+
+    def __init__(
+        self, tree: SafeDirectory, max_bytes: int, scope: set[str] | None, refused: set[tuple[int, int]]
+    ) -> None:
+        self._tree = tree
+        self._refused = refused
+        self._max_bytes = max_bytes
+        self._scope = scope
+        self.files: dict[str, dict[str, FoundFile]] = {folder: {} for folder in SUFFIXES}
+        """The files by folder and path."""
+        self.tombstones: set[str] = set()
+        """The ids of erased things."""
+        self.skipped: dict[str, str] = {}
+        """The files that cannot be used, with the reason."""
+
+    def read(self, remembered: list[Remembered], check_cancelled: Callable[[], None]) -> None:
+        """Read and hash every file; keep the content of those that differ from the remembered state."""
+        known = {one.file: one for one in remembered}
+        for folder, suffix in SUFFIXES.items():
+            paths = [
+                path
+                for path in self._list(folder, suffix)
+                if path.count("/") == 2 and self._is_in_scope(path) and self._is_ours(folder, path)
+            ]
+            for path, read in self._tree.read_many(paths, max_bytes=self._max_bytes, refused=self._refused):
+                check_cancelled()
+                self._add(folder, path, read, known.get(path))
+        for path in self._list(ERASED, ""):
+            if path.count("/") == 1:
+                self._read_tombstone(path)
+
+    def content(self, path: str) -> bytes:
+        """Return the content of an unchanged file."""
+        return self._tree.read(path, max_bytes=self._max_bytes) or b""
+
+    def is_blocked(self, path: str) -> bool:
+        """Return whether a file cannot be read, so that nothing is known of it."""
+        return path in self.skipped or any(path.startswith(f"{one}/") for one in self.skipped)
+
+    def _list(self, folder: str, suffix: str) -> list[str]:
+        try:
+            found = list(self._tree.files(suffix, folder))
+        except MossError as error:
+            self.skipped[folder] = error.message
+            return []
+        for link in self._tree.skipped:
+            if link.startswith(f"{folder}/"):
+                self.skipped[_shown(link)] = "it is a link or nested too deeply, and is not followed"
+        return found
+
+    def _is_in_scope(self, path: str) -> bool:
+        if self._scope is None:
+            return True
+        workspace = workspace_of(path)
+        return workspace is not None and workspace in self._scope
+
+    def _is_ours(self, folder: str, path: str) -> bool:
+        is_work = folder in (workspace_files.REASONING, workspace_files.TASKS)
+        return not is_work or workspace_files.table_of(path) is not None
+
+    def _add(self, folder: str, path: str, content: bytes | MossError | None, known: Remembered | None) -> None:
+        if content is None:
+            return  # removed since it was listed
+        if isinstance(content, MossError):
+            self.skipped[_shown(path)] = content.message
+            return
+        if known is None and _shown(path) != path:
+            self.skipped[_shown(path)] = "its name is not UTF-8"
+            return
+        hashed = digest(content)
+        if known is not None and known.has(hashed):
+            self.files[folder][path] = FoundFile(path, hashed, None)
+        elif has_conflict_markers(content):
+            self.skipped[path] = "it has conflict markers of git; settle the merge first"
+        else:
+            self.files[folder][path] = FoundFile(path, hashed, content)
+
+    def _read_tombstone(self, path: str) -> None:
+        try:
+            thing_id = decode_id(path.partition("/")[2])
+            if encode_id(thing_id) == path.partition("/")[2]:
+                self.tombstones.add(thing_id)
+        except UnicodeDecodeError:
+            return  # no name that Moss gives
+
+
+def workspace_of(path: str) -> str | None:
+    """Return the workspace that a path means, or None if it means none."""
+    try:
+        return normalize_workspace(decode_name(path.split("/")[1]))
+    except (MossError, UnicodeDecodeError, IndexError):
+        return None
+
+
+def has_conflict_markers(content: bytes) -> bool:
+    """Return whether a file has the marks of an unsettled merge, in their order."""
+    begin = _BEGIN.search(content)
+    middle = _MIDDLE.search(content, begin.end()) if begin else None
+    return middle is not None and _END.search(content, middle.end()) is not None
+
+
+def _shown(path: str) -> str:
+    return path.encode("utf-8", "replace").decode()

@@ -1,0 +1,464 @@
+"""Sync of capsules and artifacts: each is compared with its file and with both at the last sync."""
+
+from __future__ import annotations
+
+import hashlib
+
+from moss_memory.errors import MossError
+from moss_memory.rows.names import NAME_MAX_CHARS, is_local, normalize_name
+from moss_memory.tools.capsule.import_lines import InvalidRecordError
+from moss_memory.transfer.export_layout import digest, path_of
+from moss_memory.transfer.export_schema import InvalidRow
+from moss_memory.transfer.file_names import decode_name, encode_id, is_id
+
+from .folder_scan import ERASED, workspace_of
+from .sync_memory import GONE, Remembered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+    from moss_memory.transfer.export_schema import Values
+
+    from .folder_scan import FoundFile
+    from .sync_run import SyncRun
+
+_IS_LOCAL = "it is local here and not kept in step; remove the file to withdraw it from the others"
+_IS_ELSEWHERE = "it is in a workspace here that this sync leaves out"
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+class RowState:
+    """A row as far as a sync without changes needs it."""
+
+    __slots__ = ("change_seq", "deleted", "name", "tags", "workspace")
+
+    def __init__(self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None) -> None:
+        self.workspace = workspace
+        self.name = name
+        self.change_seq = change_seq
+        self.deleted = deleted
+        self.tags = tags
+
+    def is_local(self) -> bool:
+        """Return whether it never leaves the store."""
+        return is_local(self.tags)
+
+
+class NamedSync:
+    """The sync of one family of named rows."""
+
+    def __init__(self, run: SyncRun, module: Any, remembered: list[Remembered]) -> None:
+        self._run = run
+        self._module = module
+        self._table = module.TABLE
+        self._versioned = module.versioned
+        self._family: str = module.versioned.family
+        self._memory = {one.subject: one for one in remembered if one.family == self._family}
+        self._aliases = {one.known_as: subject for subject, one in self._memory.items()}
+        self._rows: dict[str, RowState] = {}
+        self._files: dict[str, FoundFile] = {}
+        self._parsed: dict[str, Values] = {}
+        """The things in changed files, by subject."""
+        self._ids: dict[str, str] = {}
+        """The ids in changed files, by subject."""
+        self._copies: set[str] = set()
+        """The ids of copies, whose files have the id of another thing."""
+        self._takes: list[tuple[str, bool]] = []
+        self._deletes: list[str] = []
+        self._erases: list[str] = []
+        self._to_write: dict[str, None] = {}
+        self._now = 0
+
+    # The decisions
+
+    def decide(self, tx: ReadTransaction) -> None:
+        """Compare everything and note what to do; the store is only read."""
+        self._read_rows(tx)
+        self._match_files()
+        for subject in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
+            known, found, row = self._memory.get(subject), self._files.get(subject), self._rows.get(subject)
+            if known is not None and found is not None and row is not None and found.content is None:
+                same = row.change_seq == known.change_seq and not row.deleted and known.pending is None
+                if same and (row.tags is None or not row.is_local()):
+                    continue
+            self._decide_one(tx, subject, known, found, row)
+
+    def _read_rows(self, tx: ReadTransaction) -> None:
+        tx.begin()
+        self._now = tx.now
+        expired = (
+            ", expires_at is not null and expires_at <= :now" if "expires_at" in self._table.columns else ", false"
+        )
+        rows = tx.stream(
+            f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json{expired}"
+            f" from {self._table.name}",
+            {"now": tx.now} if expired != ", false" else {},
+        )
+        self._rows = {
+            thing_id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags)
+            for thing_id, workspace, name, seq, deleted, tags, gone in rows
+        }
+
+    def _decide_one(
+        self,
+        tx: ReadTransaction,
+        subject: str,
+        known: Remembered | None,
+        found: FoundFile | None,
+        row: RowState | None,
+    ) -> None:
+        if known is not None and found is None and self._run.scan.is_blocked(known.file):
+            return
+        if known is None and found is None and (row is None or not self._is_ours(row)):
+            return
+        known_as = self._known_as(subject, known)
+        if known_as in self._run.scan.tombstones and self._is_touched(known, found, row):
+            self._erases.append(subject)
+        elif row is not None and not row.deleted and not self._is_ours(row):
+            if found is not None:
+                self._run.skipped[found.path] = _IS_LOCAL if row.is_local() else _IS_ELSEWHERE
+        elif row is None:
+            self._without_row(subject, known, found)
+        elif row.deleted:
+            self._with_deleted_row(subject, known, found, row)
+        elif found is None:
+            changed = known is None or known.hash == GONE or self._row_changed(tx, subject, known, row)
+            (self._to_write.setdefault if changed else self._delete)(subject)
+        else:
+            self._compare(tx, subject, known, found, row)
+
+    def _is_touched(self, known: Remembered | None, found: FoundFile | None, row: RowState | None) -> bool:
+        if row is not None:
+            return self._run.is_in_scope(row.workspace)
+        return known is not None or found is not None
+
+    def _is_ours(self, row: RowState) -> bool:
+        return self._run.is_in_scope(row.workspace) and not row.is_local()
+
+    def _delete(self, subject: str) -> None:
+        self._deletes.append(subject)
+
+    def _without_row(self, subject: str, known: Remembered | None, found: FoundFile | None) -> None:
+        if known is not None:  # the row was purged or erased: a tombstone erases it on the other side
+            run = self._run
+            if run.scan.is_blocked(f"{ERASED}/{encode_id(known.known_as)}"):
+                return
+            run.write(f"{ERASED}/{encode_id(known.known_as)}", f"{self._family}\n".encode(), "*")
+            run.remove(known.file if found is None else found.path, GONE if found is None else found.hash)
+            run.count("erased")
+            run.settled[self._family, subject] = []
+        elif found is not None:
+            if self._has_expired(subject):
+                self._run.remove(found.path, found.hash)
+                self._run.count("deleted")
+            else:
+                self._takes.append((subject, False))
+
+    def _has_expired(self, subject: str) -> bool:
+        expires = self._parsed[subject].get("expires_at") if subject in self._parsed else None
+        return expires is not None and expires <= self._now
+
+    def _with_deleted_row(self, subject: str, known: Remembered | None, found: FoundFile | None, row: RowState) -> None:
+        if found is None:
+            if known is not None and (known.hash != GONE or known.pending is not None):
+                self._run.keep(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
+        elif (found.content is None and known is not None) or self._has_expired(subject):
+            self._run.remove(found.path, found.hash)
+            self._run.count("deleted")
+            row_hash = known.row_hash if known is not None else GONE
+            state = self._state(subject, found.path, found.hash, row_hash, row.change_seq)
+            state.pending = GONE
+            self._run.keep(state)
+            self._run.settled[self._family, subject] = [state.settled()]
+        else:
+            self._takes.append((subject, False))
+
+    def _row_changed(self, tx: ReadTransaction, subject: str, known: Remembered | None, row: RowState) -> bool:
+        if known is None or known.pending is not None:
+            return True
+        if row.change_seq == known.change_seq:
+            return False
+        values = self._load(tx, subject)
+        return digest(self._encode(values, known.known_as)) != known.row_hash or known.file != self._path(values)
+
+    def _compare(
+        self, tx: ReadTransaction, subject: str, known: Remembered | None, found: FoundFile, row: RowState
+    ) -> None:
+        row_changed = self._row_changed(tx, subject, known, row)
+        if found.content is None:
+            assert known is not None
+            if row_changed:
+                self._to_write[subject] = None
+            else:
+                self._run.keep(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
+            return
+        if self._is_equal(tx, subject):
+            self._to_write[subject] = None  # writes nothing unless the file is in another place
+        else:
+            self._takes.append((subject, row_changed))
+
+    def _is_equal(self, tx: ReadTransaction, subject: str) -> bool:
+        """Return whether file and row say the same; id and time of creation do not count."""
+        row, parsed = self._load(tx, subject), self._parsed[subject]
+        neutral = {"id": "", "created_at": 0}
+        return bool(self._encode({**row, **neutral}) == self._encode({**parsed, **neutral}))
+
+    # The files of each row
+
+    def _match_files(self) -> None:
+        """Assign each file to a row: by its id, its remembered place, or its name."""
+        by_path = {one.file: one for one in self._memory.values() if one.hash != GONE or one.pending is not None}
+        named = {
+            (row.workspace, row.name): thing_id for thing_id, row in self._rows.items() if row.name and not row.deleted
+        }
+        members: dict[str, list[tuple[FoundFile, Values | None]]] = {}
+        for path, found in self._run.scan.files[self._module.FOLDER].items():
+            known = by_path.get(path)
+            if found.content is None and known is not None:
+                members.setdefault(known.known_as, []).append((found, None))
+                continue
+            parsed = self._parse_or_skip(found)
+            if parsed is not None:
+                thing_id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
+                members.setdefault(thing_id, []).append((found, {**parsed, "id": thing_id}))
+        for thing_id, files in members.items():
+            self._match_members(thing_id, files, by_path, named)
+
+    def _match_members(
+        self,
+        thing_id: str,
+        files: list[tuple[FoundFile, Values | None]],
+        by_path: dict[str, Remembered],
+        named: dict[tuple[str, str], str],
+    ) -> None:
+        """Assign the files with one id; a copy is a thing of its own, the same one on every machine."""
+        if len(files) > 1:
+            known = self._memory.get(self._aliases.get(thing_id, thing_id))
+            pending = None if known is None else known.pending
+            files = [one for one in files if one[0].hash != pending] or files[:1]
+            files.sort(key=lambda one: (one[1] is not None and one[0].path != self._path(one[1]), one[0].path))
+        (found, parsed), *copies = files
+        if parsed is None:
+            self._files[by_path[found.path].subject] = found
+        else:
+            self._match(found, parsed, named)
+        for copy, read in copies:
+            self._match_copy(copy, read, named)
+
+    def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
+        if parsed is None:
+            found.content = self._run.scan.content(found.path)
+            parsed = self._parse_or_skip(found)
+        if parsed is None:
+            return
+        if found.path != self._path(parsed):
+            name = decode_name(found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX))
+            parsed = {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
+        parsed["id"] = self._derived_id(parsed)
+        while parsed["id"] in self._rows or parsed["id"] in self._run.scan.tombstones:
+            parsed["id"] = self._derived_id(parsed, parsed["id"])
+        self._match(found, parsed, named)
+        self._copies.add(parsed["id"])
+
+    def _parse_or_skip(self, found: FoundFile) -> Values | None:
+        try:
+            return self._parse(found)
+        except UnicodeDecodeError:
+            self._skip(found, "it is not UTF-8")
+        except (InvalidRow, InvalidRecordError, MossError) as error:
+            self._skip(found, str(getattr(error, "message", error)))
+        return None
+
+    def _skip(self, found: FoundFile, why: str) -> None:
+        self._run.skipped[found.path] = why[:300]
+        self._run.scan.skipped[found.path] = why
+
+    def _parse(self, found: FoundFile) -> Values:
+        stem = found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX)
+        workspace = workspace_of(found.path)
+        if workspace is None:
+            raise InvalidRow("its folder is no name of a workspace")
+        name = None if is_id(stem) else decode_name(stem)
+        parsed: Values = self._module.decode(found.text(), workspace=workspace, name=name)
+        if not self._run.is_in_scope(parsed["workspace_norm"]):
+            raise InvalidRow(f"it says that its workspace is {parsed['workspace_raw']!r}, which this sync leaves out")
+        return parsed
+
+    def _match(self, found: FoundFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
+        thing_id: str = parsed["id"]
+        name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
+        if thing_id in self._aliases:
+            subject = self._aliases[thing_id]
+        elif thing_id not in self._rows and name_owner is not None and self._is_same_thing(name_owner, found):
+            subject = name_owner
+        else:
+            subject = thing_id
+        if subject in self._files:
+            self._skip(found, f"it has the name of {self._files[subject].path}")
+            return
+        self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, thing_id
+
+    def _is_same_thing(self, owner: str, found: FoundFile) -> bool:
+        """Return whether a file with another id is of the row with its name: both sides made or changed it."""
+        known, row = self._memory.get(owner), self._rows[owner]
+        if owner in self._files:
+            return False
+        return known is None or (known.file == found.path and known.change_seq != row.change_seq)
+
+    def _derived_id(self, parsed: Values, salt: str = "") -> str:
+        """Return an id for a file without one of its own that is the same on every machine."""
+        name = "\0".join([self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt])
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:15], "big")
+        return "00" + "".join([_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
+
+    def _known_as(self, subject: str, known: Remembered | None) -> str:
+        return self._ids.get(subject) or (known.known_as if known is not None else subject)
+
+    def _path(self, values: Values) -> str:
+        return path_of(self._module, values)
+
+    def _encode(self, values: Values, known_as: str | None = None) -> bytes:
+        content: bytes = self._module.encode(values, known_as)
+        return content
+
+    def _load(self, tx: ReadTransaction, subject: str) -> Values:
+        return next(iter(self._table.rows(tx, "id = :id", id=subject)))
+
+    def _state(self, subject: str, file: str, hashed: str, row_hash: str, change_seq: int) -> Remembered:
+        known_as = self._known_as(subject, self._memory.get(subject))
+        return Remembered(self._family, subject, file, known_as, hashed, None, row_hash, change_seq)
+
+    # The changes
+
+    def count(self, tx: ReadTransaction) -> None:
+        """Count what would happen, for a dry run."""
+        run = self._run
+        for subject, conflict in self._takes:
+            self._count_take(subject, conflict)
+        run.counts["deleted"] += len(self._deletes)
+        run.counts["erased"] += len(self._erases)
+        for subject in self._to_write:
+            self._write_file(tx, subject)
+
+    def is_needed(self) -> bool:
+        """Return whether there is anything to do in the store or in the folder."""
+        return bool(self._takes or self._deletes or self._erases or self._to_write)
+
+    def apply(self, tx: Transaction) -> None:
+        """Change the store as decided, then note the files to write."""
+        for subject in self._erases:
+            self._erase(tx, subject)
+        for subject in self._deletes:
+            seq = tx.next_change()
+            tx.run(self._versioned.sql["soft_delete"], {"id": subject, "now": tx.now, "change_seq": seq})
+            known = self._memory[subject]
+            self._run.keep(self._state(subject, known.file, GONE, known.row_hash, seq))
+            self._run.count("deleted")
+        order = {subject: self._parsed[subject]["created_at"] or 0 for subject, _ in self._takes}
+        left = {subject for subject, _ in self._takes}
+        for subject, conflict in sorted(self._takes, key=lambda one: (order[one[0]], one[0])):
+            tx.check_cancelled()
+            self._count_take(subject, conflict)
+            self._free_name(tx, subject, left)
+            left.discard(subject)
+            self._take(tx, subject)
+            self._to_write[subject] = None
+        for subject in self._to_write:
+            self._write_file(tx, subject)
+
+    def _count_take(self, subject: str, conflict: bool) -> None:
+        found, row = self._files[subject], self._rows.get(subject)
+        is_deleted = row is not None and row.deleted
+        self._run.count("restored" if is_deleted else "taken", file=found.path, content=found.content)
+        if conflict:
+            self._run.conflict(self._family, address_of(self._parsed[subject]), found.path)
+
+    def _erase(self, tx: Transaction, subject: str) -> None:
+        row, found = self._rows.get(subject), self._files.get(subject)
+        if row is not None:
+            self._versioned.erasure(tx, self._load(tx, subject)).execute(tx)
+            tx.erase_after_commit({}, field="complete", anything=True)
+        if found is not None:
+            self._run.remove(found.path, found.hash)
+        if subject in self._memory:
+            self._run.forget(self._family, subject)
+        self._run.count("erased")
+
+    def _free_name(self, tx: Transaction, subject: str, left: set[str]) -> None:
+        """Let another row give way that has the name of a taken file: it gets a number, and both stay."""
+        parsed = self._parsed[subject]
+        if parsed["name_norm"] is None:
+            return
+        table = self._table.name
+        owner = tx.value(self._table.statements()["name_taken"], parsed)
+        if owner is None or owner == subject:
+            return
+        if owner in left:  # it gets its own new name in this run
+            tx.run(f"update {table} set name_raw = null, name_norm = null where id = :id", {"id": owner})
+            return
+        row = self._load(tx, owner)
+        number, name = 0, {"name_norm": row["name_norm"]}
+        while tx.value(self._table.statements()["name_taken"], {**row, **name}) is not None:
+            number += 1
+            raw = row["name_raw"].rstrip()[: NAME_MAX_CHARS - len(f"-{number}")] + f"-{number}"
+            name = {"name_raw": raw, "name_norm": normalize_name(raw)}
+        self._versioned.write(tx, {**row, **name}, self._versioned.sql["rename"])
+        self._run.conflict(self._family, address_of({**row, **name}), self._path({**row, **name}))
+        self._to_write[owner] = None
+
+    def _take(self, tx: Transaction, subject: str) -> None:
+        parsed = dict(self._parsed[subject])
+        created = parsed["created_at"]
+        if subject in self._rows:
+            old = self._load(tx, subject)
+            kept = ("id", "row_id", "version", "version_at", "version_tool", "version_origin", "confirmed_origin")
+            own = {key: old[key] for key in kept if key in old}
+            times = {"created_at": old["created_at"] if created is None else created, "deleted_at": None}
+            values = {**parsed, **own, **times, "updated_at": max(tx.now, old["updated_at"])}
+            neutral = {"id": "", "created_at": 0}
+            if old["deleted_at"] is not None and self._encode({**old, **neutral}) == self._encode(
+                {**parsed, **neutral}
+            ):
+                seq = tx.next_change()
+                tx.run(self._versioned.sql["restore"], {"id": subject, "now": tx.now, "change_seq": seq})
+            else:
+                self._versioned.write(tx, values, self._table.statements()["overwrite"])
+            return
+        own = {"id": subject, "row_id": None, "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        own["version_origin"] = tx.origin
+        created = tx.now if created is None else created
+        times = {"created_at": created, "updated_at": max(tx.now, created), "deleted_at": None}
+        tx.run(self._table.insert(), {**parsed, **own, **times, "change_seq": tx.next_change()})
+
+    def _write_file(self, tx: ReadTransaction, subject: str) -> None:
+        """Note the file of a row, unless the folder has it already."""
+        values = self._load(tx, subject)
+        known, found, run = self._memory.get(subject), self._files.get(subject), self._run
+        known_as = self._known_as(subject, known)
+        content, path = self._encode(values, known_as), self._path(values)
+        hashed, seq = digest(content), values["change_seq"]
+        taken = subject in self._parsed and known_as not in self._copies
+        if found is not None and found.path == path and (taken or found.hash == hashed):
+            run.keep(self._state(subject, path, found.hash, hashed, seq))
+            return
+        if is_local(values["tags_json"]):
+            return
+        present = found.hash if found is not None and found.path == path else GONE
+        if not run.write(path, content, present):
+            run.skipped.setdefault(path, "another file is in its place")
+            return
+        run.count("written", file=path, content=content)
+        place, old = (found.path, found.hash) if found is not None else (path, GONE)
+        if place != path:
+            run.remove(place, old)
+        state = self._state(subject, place, old, hashed, seq)
+        state.pending = hashed
+        run.keep(state)
+        run.settled[self._family, subject] = [self._state(subject, path, hashed, hashed, seq)]
+
+
+def address_of(values: Values) -> str:
+    """Return the address of a row for people."""
+    return f"{values['workspace_raw']}/{values['name_raw'] or values['id']}"

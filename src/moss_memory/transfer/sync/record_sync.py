@@ -1,0 +1,202 @@
+"""Sync of records: they are only added, with all observations of both sides."""
+
+from __future__ import annotations
+
+import json
+
+from moss_memory.errors import MossError
+from moss_memory.tools.record.capabilities import registry_of
+from moss_memory.tools.record.record_erase import erase_record
+from moss_memory.tools.record.submission import add_events
+from moss_memory.transfer.export_layout import digest, record_path_of
+from moss_memory.transfer.export_schema import InvalidRow
+from moss_memory.transfer.families import record_files
+from moss_memory.transfer.families import records as record
+from moss_memory.transfer.file_names import encode_id
+
+from .folder_scan import ERASED
+from .sync_memory import GONE, Remembered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import ReadTransaction, Transaction
+
+    from .folder_scan import FoundFile
+    from .sync_run import SyncRun
+
+FAMILY = "record"
+_NEWEST = "select record_row, max(row_id) from observations group by record_row"
+_ORDER = {table.name: place for place, table in enumerate(record.TABLES)}
+
+
+class RecordSync:
+    """The sync of all records."""
+
+    def __init__(self, run: SyncRun, remembered: list[Remembered]) -> None:
+        self._run = run
+        self._memory = {one.subject: one for one in remembered if one.family == FAMILY}
+        self._rows: dict[str, tuple[str, int]] = {}
+        self._files: dict[str, FoundFile] = {}
+        self._takes: list[str] = []
+        self._erases: list[str] = []
+        self._to_write: list[str] = []
+
+    def decide(self, tx: ReadTransaction) -> None:
+        """Compare everything and note what to do."""
+        run = self._run
+        newest: dict[int, int] = dict(tx.stream(_NEWEST))
+        self._rows = {
+            record_id: (workspace, newest.get(row_id, 0))
+            for record_id, row_id, workspace in tx.stream("select payload_id, row_id, workspace_norm from records")
+            if run.is_in_scope(workspace)
+        }
+        self._match_files()
+        for record_id in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
+            known, found, row = self._memory.get(record_id), self._files.get(record_id), self._rows.get(record_id)
+            if known is not None and found is None and run.scan.is_blocked(known.file):
+                continue
+            if record_id in run.scan.tombstones:
+                if row is not None or found is not None:
+                    self._erases.append(record_id)
+            elif row is None:
+                self._without_row(record_id, known, found)
+            elif found is None:
+                self._to_write.append(record_id)
+            elif found.content is not None:
+                self._takes.append(record_id)
+            elif known is None or known.pending is not None or known.change_seq != row[1]:
+                self._to_write.append(record_id)
+
+    def _without_row(self, record_id: str, known: Remembered | None, found: FoundFile | None) -> None:
+        run = self._run
+        if known is None:
+            self._takes.append(record_id)
+        elif run.write(f"{ERASED}/{encode_id(record_id)}", f"{FAMILY}\n".encode(), "*"):
+            run.remove(known.file, GONE if found is None else found.hash)
+            run.count("erased")
+            run.settled[FAMILY, record_id] = []
+
+    def _match_files(self) -> None:
+        for path, found in self._run.scan.files[record_files.FOLDER].items():
+            record_id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
+            if found.content is not None:
+                try:
+                    rows = record_files.RecordRows()
+                    said = rows.add(path, found.text(), verify=True)
+                    if said != record_id or path != record_path_of(record_id, rows.rows[-1][2]["workspace_norm"]):
+                        raise InvalidRow("its id or its workspace is not the one of its path")
+                except UnicodeDecodeError:
+                    self._skip(path, "it is not UTF-8")
+                    continue
+                except (InvalidRow, MossError) as error:
+                    self._skip(path, str(getattr(error, "message", error)))
+                    continue
+            self._files[record_id] = found
+
+    def _skip(self, path: str, why: str) -> None:
+        self._run.skipped[path] = self._run.scan.skipped[path] = why[:300]
+
+    def is_needed(self) -> bool:
+        """Return whether there is anything to do."""
+        return bool(self._takes or self._erases or self._to_write)
+
+    def count(self, tx: ReadTransaction) -> None:
+        """Count what would happen, for a dry run."""
+        for record_id in self._takes:
+            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
+                self._run.counts["taken"] += 1
+        self._run.counts["erased"] += len(self._erases)
+        for record_id in self._to_write:
+            self._write_file(tx, record_id)
+
+    def apply(self, tx: Transaction) -> None:
+        """Add what is new, erase what was erased, then note the files to write."""
+        for record_id in self._erases:
+            self._erase(tx, record_id)
+        self._take_all(tx)
+        for record_id in dict.fromkeys([*self._takes, *self._to_write]):
+            self._write_file(tx, record_id)
+
+    def _submissions(self, record_id: str) -> set[str]:
+        return record_files.submissions_of(self._files[record_id].text())
+
+    def _known_submissions(self, tx: ReadTransaction, record_id: str) -> set[str]:
+        rows = tx.stream(
+            "select submission_id from observations where record_row ="
+            " (select row_id from records where payload_id = :id)",
+            {"id": record_id},
+        )
+        return {submission for (submission,) in rows}
+
+    def _take_all(self, tx: Transaction) -> None:
+        if not self._takes:
+            return
+        added = record_files.RecordRows()
+        new = []
+        for record_id in self._takes:
+            found = self._files[record_id]
+            if not self._submissions(record_id) <= self._known_submissions(tx, record_id):
+                added.add(found.path, found.text())
+                new.append(record_id)
+                self._run.count("taken", file=found.path, content=found.content)
+        offsets = {series: tx.value(query) for series, query in record.SERIES.items()}
+        incoming = record.Incoming(tx, offsets, "error", as_exported=False)
+        for table, where, values, more in sorted(added.rows, key=lambda one: _ORDER[one[0].name]):
+            tx.check_cancelled()
+            incoming.add(table, where, values, more)
+        incoming.finish()
+        for where, _, why in incoming.collisions:
+            self._run.skipped[where["file"]] = why
+        for record_id in new:
+            _add_missing_events(tx, record_id)
+
+    def _erase(self, tx: Transaction, record_id: str) -> None:
+        if record_id in self._rows:
+            erase_record(tx, None, record_id)[0].execute(tx)
+            tx.erase_after_commit({}, field="complete", anything=True)
+        found = self._files.get(record_id)
+        if found is not None:
+            self._run.remove(found.path, found.hash)
+        if record_id in self._memory:
+            self._run.forget(FAMILY, record_id)
+        self._run.count("erased")
+
+    def _write_file(self, tx: ReadTransaction, record_id: str) -> None:
+        file = next(record_files.records_in(tx, "payload_id = :id", id=record_id))
+        known, found, run = self._memory.get(record_id), self._files.get(record_id), self._run
+        content, path = file.encode(), record_path_of(record_id, file.values["workspace_norm"])
+        hashed = digest(content)
+        seq: int = tx.value(
+            "select max(row_id) from observations where record_row = :row", {"row": file.values["row_id"]}
+        )
+        is_same = found is not None and (
+            found.hash == hashed
+            or (found.content is not None and self._submissions(record_id) == self._known_submissions(tx, record_id))
+        )
+        if found is not None and is_same:
+            if known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
+                run.keep(Remembered(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
+            return
+        present = GONE if found is None else found.hash
+        if not run.write(path, content, present):
+            run.skipped.setdefault(path, "another file is in its place")
+            return
+        run.count("written", file=path, content=content)
+        run.keep(Remembered(FAMILY, record_id, path, record_id, present, hashed, hashed, seq))
+        run.settled[FAMILY, record_id] = [Remembered(FAMILY, record_id, path, record_id, hashed, None, hashed, seq)]
+
+
+def _add_missing_events(tx: Transaction, record_id: str) -> None:
+    """Add the timeline events of a record that another record reports in the store that it is from."""
+    row = tx.row(
+        "select r.row_id, r.capability_id, r.workspace_norm, r.workspace_raw, r.body_json, r.entity_row, e.entity_id"
+        " from records r join entities e on e.row_id = r.entity_row where r.payload_id = :id",
+        {"id": record_id},
+    )
+    if row is None:
+        return
+    record_row, capability_id, workspace, raw, body_json, entity_row, entity = row
+    capability = registry_of(tx.config.home).capabilities.get(capability_id)
+    if capability is not None:
+        columns = {"workspace": workspace, "workspace_raw": raw, "entity_row": entity_row, "record_row": record_row}
+        add_events(tx, capability, json.loads(body_json), {**columns, "entity_id": entity})

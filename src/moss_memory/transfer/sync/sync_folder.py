@@ -1,0 +1,241 @@
+"""`moss sync`: read folder and store, decide, change the store in one transaction, then write the files."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from moss_memory.errors import MossError, invalid_request
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.storage.files.safe_directory import SafeDirectory
+from moss_memory.storage.files.sandbox import real_path
+from moss_memory.transfer.export_layout import digest
+from moss_memory.transfer.families import artifacts, capsules
+
+from .folder_scan import FolderScan
+from .named_sync import NamedSync
+from .record_sync import RecordSync
+from .sync_memory import GONE, SyncMemory
+from .sync_run import SyncRun
+from .work_sync import WorkSync
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Transaction
+
+PRIVATE = ".moss-sync"
+"""The folder in a synced folder with its id and unfinished files; git ignores it."""
+_MARKER = f"{PRIVATE}/folder.json"
+_IGNORE = f"{PRIVATE}/.gitignore"
+_SETTLE = ("", "ours", "theirs")
+ATTRIBUTES = ".gitattributes"
+_ATTRIBUTES = b"""\
+/capsules/** -text
+/artifacts/** -text
+/records/** -text
+/erased/** -text
+/reasoning/** -text -merge
+/tasks/** -text -merge
+"""
+"""Git changes no line ends, and never merges reasoning and tasks line by line: they are taken as a whole."""
+
+
+class Plan:
+    """The decisions of a sync, made while the store was only read."""
+
+    def __init__(self, run: SyncRun, parts: list[Any], scan: FolderScan) -> None:
+        self.run = run
+        self.parts = parts
+        self.scan = scan
+        self.is_applied = False
+
+    def is_needed(self) -> bool:
+        """Return whether anything changes."""
+        return self.run.changes_anything() or any(part.is_needed() for part in self.parts)
+
+    def count(self, tx: ReadTransaction) -> None:
+        """Count what would happen."""
+        for part in self.parts:
+            part.count(tx)
+
+
+class FolderSync:
+    """One sync of one folder."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        call: CallContext,
+        folder: str,
+        workspaces: list[str] | None,
+        *,
+        settle: str,
+        dry_run: bool,
+        timeout_s: float,
+    ) -> None:
+        if settle not in _SETTLE:
+            raise invalid_request("`settle` must be ours or theirs", path="settle")
+        self._engine = engine
+        self._call = call
+        self._folder = folder
+        self._scope = None if not workspaces else {normalize_workspace(one) for one in workspaces}
+        self._settle = settle
+        self._dry_run = dry_run
+        self._timeout_s = timeout_s
+
+    def run(self) -> dict[str, Any]:
+        """Sync and return the counts."""
+        config = self._call.config
+        if not self._folder.strip():
+            raise invalid_request("give a folder, or set sync_folder in the configuration", path="folder")
+        folder = real_path(self._folder, config.home)
+        if self._dry_run and not os.path.lexists(folder):
+            import tempfile  # a dry run makes no folder
+
+            with tempfile.TemporaryDirectory(prefix="moss-sync-") as empty:
+                self._folder = os.path.realpath(empty)
+                return {**self.run(), "folder": folder}
+        tree = SafeDirectory(self._folder, home=config.home, create=not self._dry_run, temporary=PRIVATE)
+        try:
+            tree.claim()
+            _refuse_home(tree.path, config.home)
+            memory = SyncMemory(place_of(tree.path), self._marker(tree))
+            scan = FolderScan(tree, config.import_max_bytes, self._scope, self._own_files())
+            scan.read(self._read(memory.load), self._call.check_cancelled)
+            mark = self._engine.mark()
+            plan = self._read(lambda tx: self._decide(tx, scan, memory))
+            run = plan.run
+            if self._dry_run:
+                self._read(plan.count)
+            elif plan.is_needed():
+                run = self._write(lambda tx: self._apply(tx, plan, mark, memory))
+                self._change_files(tree, run)
+                if run.settled:
+                    self._write(lambda tx: _save(tx, memory, run), event=False)
+            return {"folder": tree.path, **run.answer()}
+        finally:
+            tree.close()
+
+    def _own_files(self) -> set[tuple[int, int]]:
+        """Return device and inode of the store's files, which must not be opened as others."""
+        paths = [os.path.join(self._call.config.home, name) for name in self._engine.files()]
+        found = [os.stat(path) for path in paths if os.path.exists(path)]
+        return {(one.st_dev, one.st_ino) for one in found}
+
+    def _decide(self, tx: ReadTransaction, scan: FolderScan, memory: SyncMemory) -> Plan:
+        """Compare folder and store; the store is only read."""
+        closed = tuple(self._call.config.disabled_types)
+        run = SyncRun(scan, scope=self._scope, settle=self._settle, dry_run=self._dry_run)
+        remembered = memory.load(tx)
+        parts: list[Any] = [
+            NamedSync(run, module, remembered)
+            for module in (capsules, artifacts)
+            if module.versioned.family not in closed
+        ]
+        if "record" not in closed:
+            parts.append(RecordSync(run, remembered))
+        if not {"reasoning", "task"} & set(closed):
+            parts.append(WorkSync(run, remembered))
+        for part in parts:
+            part.decide(tx)
+        return Plan(run, parts, scan)
+
+    def _apply(self, tx: Transaction, plan: Plan, mark: object, memory: SyncMemory) -> SyncRun:
+        """Change the store; decide again if it was changed since it was read."""
+        tx.begin()
+        if plan.is_applied or mark is None or self._engine.mark() != mark:
+            plan = self._decide(tx, plan.scan, memory)
+        plan.is_applied = True  # a transaction that is run again has to decide again
+        for part in plan.parts:
+            part.apply(tx)
+        memory.save(tx, plan.run.remember)
+        if not any(plan.run.counts.values()):
+            tx.skip_event()
+        return plan.run
+
+    def _read(self, body: Callable[[ReadTransaction], Any]) -> Any:
+        tx = self._engine.begin_read(snapshot=True, call=self._call)
+        try:
+            found = body(tx)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        return found
+
+    def _write(self, body: Callable[[Transaction], Any], *, event: bool = True) -> Any:
+        def carry_out(tx: Transaction) -> Any:
+            found = body(tx)
+            if not event:
+                tx.skip_event()
+            tx.append_event("sync")
+            return found
+
+        return self._engine.write(carry_out, timeout_s=self._timeout_s, call=self._call)
+
+    def _marker(self, tree: SafeDirectory) -> str:
+        """Return the id of the folder; a copy at another place, or on another machine, gets one of its own."""
+        own = {"place": place_of(tree.path)}
+        try:
+            found: Any = json.loads(tree.read(_MARKER, max_bytes=10_000) or b"{}")
+            if isinstance(found, dict) and found.get("place") == own["place"] and isinstance(found.get("id"), str):
+                return str(found["id"])
+        except (ValueError, RecursionError):
+            pass  # a broken file is replaced
+        folder_id = os.urandom(16).hex()
+        if not self._dry_run:
+            tree.write(_IGNORE, b"*\n")
+            tree.write(_MARKER, (json.dumps({"id": folder_id, **own}) + "\n").encode())
+        return folder_id
+
+    def _change_files(self, tree: SafeDirectory, run: SyncRun) -> None:
+        """Write and remove files; one that changed since it was read is left for the next sync."""
+        for path, (content, present) in run.writes.items():
+            if present == "*" or _hash_at(tree, path, run) in (present, digest(content)):
+                tree.write(path, content)
+        for path, hashed in run.removals.items():
+            if _hash_at(tree, path, run) == hashed:
+                tree.remove(path)
+        if in_repository(tree.path) and not tree.is_there(ATTRIBUTES):
+            tree.write(ATTRIBUTES, _ATTRIBUTES)
+        tree.sync()
+
+
+def _save(tx: Transaction, memory: SyncMemory, run: SyncRun) -> None:
+    tx.begin()
+    memory.save(tx, run.settled)
+
+
+def _hash_at(tree: SafeDirectory, path: str, run: SyncRun) -> str:
+    try:
+        content = tree.read(path)
+    except MossError as error:
+        run.skipped[path] = error.message
+        return "*"
+    return GONE if content is None else digest(content)
+
+
+def place_of(path: str) -> str:
+    """Return machine and path of a folder."""
+    return f"{os.uname().nodename}:{path}:{os.stat(path).st_ino}" if os.path.exists(path) else path
+
+
+def in_repository(path: str) -> bool:
+    """Return whether a folder is in a git work tree."""
+    while True:
+        if os.path.lexists(os.path.join(path, ".git")):
+            return True
+        above = os.path.dirname(path)
+        if above == path:
+            return False
+        path = above
+
+
+def _refuse_home(path: str, home: str) -> None:
+    if path == home:
+        raise invalid_request("the home folder has the store itself; sync a folder beside it", path="folder")
