@@ -135,6 +135,15 @@ def actors_of(tx: ReadTransaction, keys: set[str]) -> dict[str, str]:
     return {key: origin.actor for key, origin in found.items() if origin is not None}
 
 
+def workspaces_written_from(tx: ReadTransaction, repository_id: str) -> list[str]:
+    """Return the normal forms of the workspaces that a repository wrote to."""
+    rows = tx.rows(
+        "select distinct workspace from workspace_repositories where repository_id = :repository_id order by 1",
+        {"repository_id": repository_id},
+    )
+    return [workspace for (workspace,) in rows]
+
+
 def repositories_of(tx: ReadTransaction, workspace: str) -> list[dict[str, str]]:
     """Return name and id of every repository from which a workspace, in its normal form, was written."""
     rows = tx.rows(

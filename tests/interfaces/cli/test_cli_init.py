@@ -77,3 +77,48 @@ def test_a_person_gets_two_sentences(cli: Cli, repository: Path) -> None:
     shown = on_terminal(cli, "init", columns=80)[1]
     assert "The workspace of this repository is shop" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= max(80, len(str(repository)) + 30)
+
+
+def git(*words: str) -> None:
+    subprocess.run(["git", "-c", "user.name=A", "-c", "user.email=a@b.c", *words], check=True, capture_output=True)
+
+
+def test_where_explains_the_workspace(cli: Cli, repository: Path, capsule: str) -> None:
+    first = cli("where").json
+    assert (first["workspace"], first["repository"]["repository"]) == ("default", "shop")
+    assert "there is no workspace 'shop'" in first["reason"]
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    assert cli("where").json["workspace"] == "shop"
+    cli("init", "--workspace", "store").json  # noqa: B018
+    told = cli("where").json
+    assert (told["workspace"], told["reason"]) == ("store", f"{repository / '.moss' / 'config.json'} sets it")
+    assert len(on_terminal(cli, "where", columns=200)[1].splitlines()) == 3
+
+
+def test_a_clone_of_another_name_finds_the_workspace(
+    cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
+) -> None:
+    git("-C", str(repository), "remote", "add", "origin", "https://example.com/shop.git")
+    git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
+    cli("save", "project/auth", stdin=capsule).json  # noqa: B018
+    other = tmp_path / "shop-clone"
+    git("clone", "-q", str(repository), str(other))
+    git("-C", str(other), "remote", "set-url", "origin", "git@example.com:shop.git")
+    monkeypatch.chdir(other)
+    assert cli("where").json["workspace"] == "project"
+    assert "auth" in cli("prime").out
+
+
+def test_two_repositories_of_one_name_do_not_mix_silently(
+    cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
+) -> None:
+    git("-C", str(repository), "remote", "add", "origin", "https://example.com/one/shop.git")
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    assert "written_from" not in cli("where").json
+    other = tmp_path / "elsewhere" / "shop"
+    other.mkdir(parents=True)
+    git("init", "-q", str(other))
+    git("-C", str(other), "remote", "add", "origin", "https://example.com/two/shop.git")
+    monkeypatch.chdir(other)
+    assert cli("where").json["written_from"] == ["shop"]
+    assert "written from another repository" in cli("prime").out

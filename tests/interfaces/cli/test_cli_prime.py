@@ -180,6 +180,9 @@ def test_a_worktree_and_a_bare_repository_have_the_name_of_the_main_work_tree(
         "shop/.git/worktrees/fix/commondir": "../..\n",
         "elsewhere/.git": f"gitdir: {os.getcwd()}/shop/.git/worktrees/fix\n",
         "admin.git/worktrees/try/commondir": "../..\n",
+        "shop/.git/worktrees/fix/HEAD": "ref: refs/heads/fix\n",
+        "admin.git/HEAD": "ref: refs/heads/main\n",
+        "admin.git/worktrees/try/HEAD": "ref: refs/heads/try\n",
         "tried/.git": "gitdir: ../admin.git/worktrees/try\n",
     }.items():
         with open(path, "w", encoding="utf-8") as file:
@@ -196,6 +199,8 @@ def test_a_submodule_has_its_own_name(cli: Cli, capsule: str, monkeypatch: pytes
     fill(cli, capsule)
     repository("infra")
     os.makedirs("infra/.git/modules/shop")
+    with open("infra/.git/modules/shop/HEAD", "w", encoding="utf-8") as file:
+        file.write("ref: refs/heads/main\n")
     os.makedirs("infra/shop")
     with open("infra/shop/.git", "w", encoding="ascii") as file:
         file.write("gitdir: ../.git/modules/shop\n")

@@ -252,6 +252,22 @@ _ALL = (
         },
     ),
     BuiltIn(
+        "where",
+        "Explain which workspace is used in this folder, and why.\n\n"
+        "A setting wins: MOSS_WORKSPACE, then .moss/config.json of the repository, then your own. Otherwise `moss "
+        "prime` uses the workspace with the repository's name, which all of its worktrees and subfolders share, or the "
+        "only one that a clone of it has written to.",
+        "moss where",
+        does="commands.where.where",
+        table="commands.where.where_text",
+        answers={
+            "workspace": text("the workspace"),
+            "reason": text("why"),
+            "repository": anything("name, branch, commit and id of the repository", optional=True),
+            "written_from": texts("other repositories that wrote to it, if this one did not", optional=True),
+        },
+    ),
+    BuiltIn(
         "prime",
         "Say in a few lines what is open here, for the start of a session.\n\n"
         "Where the focus stands, what comes next, and the title of the latest hand-over: at most 2,000 characters, and "

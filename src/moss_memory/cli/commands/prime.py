@@ -5,11 +5,12 @@ from __future__ import annotations
 from moss_memory.cli.render.output import show
 from moss_memory.errors import MossError
 from moss_memory.mcp.fence import Fence, origin, quoted
-from moss_memory.rows.names import normalize_workspace, pluralize
+from moss_memory.rows.names import pluralize
 from moss_memory.store import Store
 from moss_memory.tools.capsule.saved_in import MOST_DRIFT_CHARS, describe_drift
 
 from .command_request import load_settings
+from .project import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 2_000
 _NAME_MAX_CHARS = 100
-_MAX_WORKSPACES = 500
 _MAX_QUERIED = 20
 _MORE = "- and {} more; moss_workspaces lists them"
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
@@ -41,11 +41,15 @@ def prime(
     """
     config = load_settings(home)
     with Store(config, actor="cli") as store:
-        place = workspace or config.workspace or _repository_workspace(store)
+        project = project_of(store)
+        place = workspace or project.workspace
         if before_compaction:
             show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
             return 0
         lines = _workspace_lines(store, place) if place else _overview_lines(store)
+        if lines and not workspace and project.others:
+            names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in project.others)
+            lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
     if lines:
         show(_for_client(client, "start", _fence(lines)))
     return 0
@@ -76,18 +80,6 @@ def _fence(lines: list[str]) -> str:
         if len(text) <= MOST_CHARS:
             return text
         shown, left_out = shown[:-1], left_out + 1
-
-
-def _repository_workspace(store: Store) -> str:
-    """Return the workspace with the name of the current repository, empty if there is none."""
-    from moss_memory.code_state.work_tree import code_state_of
-
-    here = code_state_of()
-    try:
-        name = normalize_workspace("" if here is None else here.repository)
-    except MossError:
-        return ""  # no repository, or a folder name that no workspace can have
-    return next((one for one, _ in _workspaces(store, _MAX_WORKSPACES) if normalize_workspace(one) == name), "")
 
 
 def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
