@@ -1,4 +1,4 @@
-"""Whether a text that was saved at a commit is still true of the files that it names."""
+"""Compare the files that a text names with those at the commit at which it was saved."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Freshness:
         self.kept: list[str] = []
         """The files that did not change, as far as they were compared."""
         self.paths = paths
-        """How many files the text names."""
+        """The number of files that the text names."""
         self.why = why
 
     @property

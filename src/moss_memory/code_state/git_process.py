@@ -44,7 +44,7 @@ _SETTINGS = (
     "core.attributesFile=/dev/null", "core.useReplaceRefs=false", "gc.auto=0", "maintenance.auto=false",
 )  # fmt: skip
 _PLACES = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin", "/bin")
-"""Where git is looked for besides the user's `PATH`."""
+"""Folders in which git is searched besides the user's `PATH`."""
 
 
 class GitError(Exception):
@@ -68,7 +68,7 @@ class Git:
         self._folder = folder
         self._until_s = time.monotonic() + limit_s
         self.started = 0
-        """How many processes were started."""
+        """The number of processes that were started."""
 
     def run(self, *words: str, given: bytes = b"") -> bytes:
         """Return the output of one command; raise `GitError` if it fails or takes too long."""

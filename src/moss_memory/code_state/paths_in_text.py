@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 MOST_PATHS = 200
-"""How many different names of a text are looked up at the most."""
+"""The maximum number of different names of a text that are looked up."""
 MOST_CHARS = 1_000_000
 _PATH_MAX_CHARS = 400
 _QUOTED = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'")

@@ -14,7 +14,7 @@ CONFIG_BYTES = 1 << 20
 PACKED_REFS_BYTES = 32 << 20
 """Larger files are not read."""
 _DEEPEST_REF = 5
-"""How many references may follow each other."""
+"""The maximum length of a chain of symbolic references."""
 _REF_MAX_CHARS = 1_000
 
 

@@ -19,7 +19,7 @@ _FIELDS = {"repository": NAME_MAX_CHARS, "origin": _URL_MAX_CHARS, "branch": NAM
 
 
 def parse_sent(sent: Any) -> CodeState:
-    """Return the code state that a client has sent; refuse one that is none with `INVALID_REQUEST`."""
+    """Return the code state that a client has sent; refuse an invalid one with `INVALID_REQUEST`."""
     if not isinstance(sent, dict):
         raise invalid_request(f"`_meta.{META_KEY}` must be an object with {', '.join(_FIELDS)}", path=META_KEY)
     for name, value in sent.items():

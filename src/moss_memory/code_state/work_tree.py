@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 NAME_MAX_CHARS = 255
 _DISCOVERY_S = 1.0
-"""How long the place of a repository counts as known, before its folders are looked at again."""
+"""The lifetime of a cached location of a repository."""
 _MAX_CACHED = 32
 
 
 class CodeState:
-    """Where in the code something happened; what is not known is empty."""
+    """The repository, branch and commit of a change; unknown parts are empty."""
 
     __slots__ = ("branch", "commit", "repository", "repository_id")
 

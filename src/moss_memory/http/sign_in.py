@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 COOKIE = "moss"
 ACTOR = "browser"
-"""Who changes something by a page."""
+"""The actor of changes that are made by a page."""
 LINK_S = 300
 IDLE_S = 24 * 3600
 MAX_SESSIONS = 64

@@ -97,7 +97,7 @@ class ToolCall:
         self.progress_token: str | int | None = None
         self.idempotency_key: Any = None  # as it was sent
         self.actor = ""
-        """Who calls: the client, and over HTTP its token."""
+        """The actor: the client, and over HTTP its token."""
         self.code: CodeState | None = None
         """The code state that the client has sent."""
         self.cancelled = False

@@ -75,7 +75,7 @@ class ToolList:
         self._output_schemas = output_schemas
         self._listing = ""
         self.is_listed = self.lists if self.is_partial else None
-        """Whether a tool is in the client's list; None if all are."""
+        """A function that tells if a tool is in the client's list; None if all are."""
 
     def listing(self) -> str:
         """Return the listed tools as a JSON array, copied from the file without parsing it."""

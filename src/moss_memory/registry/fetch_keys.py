@@ -21,7 +21,7 @@ def expand_fetch_key(address: dict[str, Any], family: str, at: str) -> None:
     if any(name in address for name in ("id", "workspace", "name")):
         raise MossError(
             "AMBIGUOUS_ADDRESSING",
-            f"`{path}` stands beside `id`, `workspace` or `name`; give the key alone, or leave it out",
+            f"`{path}` cannot be combined with `id`, `workspace` or `name`; give the key alone, or leave it out",
         )
     names = {name: value for name, value in key.items() if value is not None}
     if not all(isinstance(value, str) for value in names.values()):

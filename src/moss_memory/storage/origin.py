@@ -28,7 +28,7 @@ _MAX_CACHED = 1000
 
 
 class Origin:
-    """Who made a change and where in the code; `key` is the hash of both."""
+    """The actor and the code state of a change; `key` is the hash of both."""
 
     __slots__ = ("code", "key", "row")
 
@@ -55,7 +55,7 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
 
 
 class Caller:
-    """Who calls: the actor, and the code state, which is that of the process or sent with the call."""
+    """The actor of a call and its code state, which is that of the process or sent with the call."""
 
     __slots__ = ("_code", "_in_work_tree", "_origin", "_sees_work_tree", "actor")
 
@@ -70,9 +70,9 @@ class Caller:
         self.actor = actor
         self._code = code
         self._in_work_tree = in_work_tree
-        """Whether the repository of the process is that of the caller."""
+        """True if the repository of the process is that of the caller."""
         self._sees_work_tree = sees_work_tree or in_work_tree
-        """Whether the caller may compare with it, as pages do on the machine of their reader."""
+        """True if the caller may compare with it, as pages do on the machine of their reader."""
         self._origin: Origin | None = None
 
     def origin(self) -> Origin:

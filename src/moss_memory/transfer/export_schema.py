@@ -409,7 +409,7 @@ def json_file(value: Any) -> bytes:
 
 
 def json_object(content: str) -> Line:
-    """Return the object of a JSON file; raise `InvalidRow` if it is none."""
+    """Return the object of a JSON file; raise `InvalidRow` if it has no object."""
     try:
         found = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

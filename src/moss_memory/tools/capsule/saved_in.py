@@ -1,4 +1,4 @@
-"""Where in the code a capsule or card was saved, and whether that code has changed since, as fields of a response."""
+"""The code state at which a capsule or card was saved, and its freshness, as fields of a response."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 sql = load_queries(__file__)
 
 MOST_COMPARED = 5_000
-"""How many capsules, and how many cards, are compared at the most: those that changed last."""
+"""The maximum number of capsules, and of cards, that are compared: the last changed ones."""
 _ITEM = Shape(
     "FreshnessItem",
     {

@@ -92,7 +92,7 @@ ORIGINS = Table(
     key=("origin_id",),
     workspace_condition="",
 )
-"""Who made the changes and where in the code; the rows of all families name them."""
+"""The actors and code states of changes; the rows of all families name them."""
 _NAMES_ORIGINS = (
     "select version_origin from capsules", "select confirmed_origin from capsules",
     "select version_origin from artifacts", "select origin from doc_entries", "select origin from graph_versions",

@@ -1,4 +1,4 @@
-"""What the store remembers of a folder: the hash of each file at the last sync."""
+"""The state of a folder at its last sync: the hash of each file."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class SyncRun:
         self.skipped: dict[str, str] = dict(scan.skipped)
         self.findings: list[dict[str, Any]] = []
         self.remember: dict[tuple[str, str], list[Remembered]] = {}
-        """What the transaction remembers, by family and subject."""
+        """The states that the transaction stores, by family and subject."""
         self.settled: dict[tuple[str, str], list[Remembered]] = {}
-        """What is remembered after the files are written."""
+        """The states that are stored after the files are written."""
         self.writes: dict[str, tuple[bytes, str]] = {}
         """The files to write: content, and the hash of the file that may be replaced."""
         self.removals: dict[str, str] = {}

@@ -220,7 +220,7 @@ class Conflict(NamedRow):
 
     @property
     def resolution(self) -> str | None:
-        """How the conflict was resolved; None while it is open."""
+        """The resolution of the conflict; None while it is open."""
         return self.resolved_with and self.resolved_with.partition(":")[0]
 
     def to_dict(self) -> dict[str, Any]:
