@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -23,6 +24,7 @@ from moss_memory.store import Store
 from moss_memory.transfer.importers.adopt import SOURCES, adopt
 from moss_memory.transfer.importers.importer import split_text
 from moss_memory.transfer.importers.items import seconds
+from moss_memory.transfer.importers.native_memory import native_memory_folder
 from support.thorough import first_of
 
 WRITTEN = Path(__file__).parent / "sources"
@@ -621,3 +623,25 @@ def test_counting_what_would_be_taken_makes_no_store(tmp_path: Path) -> None:
         assert not (tmp_path / "home").exists()
         assert counted["taken"]
         assert store.adopt("markdown", str(tmp_path / "notes"))["taken"] == counted["taken"]
+
+
+def test_the_memory_folders_of_clients_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "my.shop"
+    (project / "src").mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.chdir(project / "src")
+    slug = re.sub("[^A-Za-z0-9]", "-", str(project))
+    for source, folder in {
+        "claude-code": tmp_path / "claude" / "projects" / slug / "memory",
+        "codex": tmp_path / "codex" / "memories",
+    }.items():
+        folder.mkdir(parents=True)
+        (folder / "MEMORY.md").write_text(f"# What {source} knows\nUse pnpm.\n")
+        assert native_memory_folder(source) == str(folder)
+        with open_test_store(str(tmp_path / source)) as store:
+            assert store.adopt(source, str(folder))["taken"] == {"capsules": 1}
+            assert store.call("capsule_search", {"query": "pnpm"})["items"]
+    with pytest.raises(MossError, match="`path` is needed"):
+        native_memory_folder("beads")

@@ -95,7 +95,9 @@ _FAILED = BAD_FILE.with_fields(
     table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
 )
 
-SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+SOURCES = (
+    "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
+)  # fmt: skip
 """The importers of Moss itself; installed packages may have more."""
 _SKIPPED = Shape(
     "LeftOut",
@@ -286,14 +288,15 @@ _ALL = (
     BuiltIn(
         "adopt",
         "Take over what another memory holds, without ever writing to it.\n\n"
-        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master, markdown, or the name of an "
-        "importer of an installed package; PATH is its file or folder. Every file is one transaction; running it "
+        "SOURCE is server-memory, basic-memory, memory-keeper, beads, task-master, markdown, claude-code, codex, or "
+        "the name of an importer of an installed package; PATH is its file or folder. Without PATH, claude-code is the "
+        "memory folder of this project, codex that of all projects. Every file is one transaction; running it "
         "again adds nothing. The report names what was taken, what was left out and why. What looks like a credential "
         "is left out.",
         "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
         {
             "source": _text("the program that wrote it", enum=list(SOURCES)),
-            "path": _text("its file or folder"),
+            "path": _text("its file or folder; claude-code and codex have a default"),
             "workspace": _text("where it goes; if left out: the default workspace"),
             "dry_run": _flag("only count what would be taken"),
             "allow_secrets": _flag("take what looks like a credential too"),
@@ -306,7 +309,7 @@ _ALL = (
             "dry_run": flag("whether nothing was written"),
         },
         does="commands.adopt_command.adopt",
-        required=("source", "path"),
+        required=("source",),
     ),
     BuiltIn(
         "diff",

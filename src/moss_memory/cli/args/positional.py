@@ -31,8 +31,8 @@ FILES = (".md", ".txt", ".json")
 
 WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
 """Types without names, and the argument that a word fills instead."""
-_WITH_POSITIONALS = ("adopt",)
-"""Commands outside of the groups whose required arguments are positional."""
+_WITH_POSITIONALS = {"adopt": ("path",)}
+"""Commands outside of the groups whose required arguments are positional, and their further ones."""
 _PLACES = ("target", "branch", "ref")
 
 
@@ -43,7 +43,7 @@ def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     required = tuple(name for name in operation.required if name not in ("workspace", "output"))
     if required and "target" in operation.parameters and operation.name.startswith("tasks_"):
         return ("target", *(name for name in required if name != "target"))
-    return required
+    return required + _WITH_POSITIONALS.get(operation.name, ())
 
 
 def positional_of(operation: Operation | BuiltIn) -> str | None:

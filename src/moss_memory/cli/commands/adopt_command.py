@@ -13,8 +13,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def adopt(home: str | None, *, source: str, path: str, **options: Any) -> dict[str, Any]:
+def adopt(home: str | None, *, source: str, path: str | None = None, **options: Any) -> dict[str, Any]:
     """Import a source; after an interruption the imported files stay and the next run imports the rest."""
+    if path is None:
+        from moss_memory.transfer.importers.native_memory import native_memory_folder
+
+        path = native_memory_folder(source)
     progress = progress_for("adopt")
     try:
         with Store(load_settings(home), actor="cli") as store:

@@ -140,7 +140,7 @@ def _words(command: Command) -> list[str]:
 
 def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
-    if name in (command.text, INFERRED.get(command.operation.name)):
+    if name in (command.text, INFERRED.get(command.operation.name)) or name not in command.operation.required:
         return f"[{shown}]"
     return f"{shown} \u2026" if command.options[name].kind == "list" else shown
 

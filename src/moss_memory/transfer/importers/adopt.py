@@ -23,7 +23,9 @@ _FAMILIES = {
 """The family of each kind of item."""
 _MIN_STORE_STATUS = 499
 """Statuses from here on concern the call or the store, not the file."""
-SOURCES = ("server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown")
+SOURCES = (
+    "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
+)  # fmt: skip
 
 
 def adopt(
@@ -131,11 +133,11 @@ def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
         from .issues import read_beads, read_task_master
 
         return read_beads if source == "beads" else read_task_master
-    if source in ("markdown", "basic-memory"):
+    if source in ("markdown", "basic-memory", "claude-code", "codex"):
         from .markdown_folder import read as read_markdown
         from .markdown_folder import read_basic_memory
 
-        return read_markdown if source == "markdown" else read_basic_memory
+        return read_basic_memory if source == "basic-memory" else read_markdown
     found: Callable[[str], Iterator[SourceFile]] | None = load_plugin(IMPORTERS, source)
     if found is None:
         known = (*SOURCES, *plugin_names(IMPORTERS))
