@@ -297,8 +297,12 @@ def _changed_value(connection: apsw.Connection, chance: random.Random) -> tuple[
     column, kind = chance.choice(columns)
     value = chance.choice(NUMBERS) if kind == "integer" and chance.random() < 0.6 else chance.choice(VALUES)
     marked = "cast(? as text)" if isinstance(value, bytes) and chance.random() < 0.5 else "?"
-    where = chance.choice(("", f" where {column} = (select {column} from {table} order by random() limit 1)"))
-    return f"update or replace {table} set {column} = {marked}{where}", (value,)
+    if chance.random() < 0.5:
+        return f"update or replace {table} set {column} = {marked}", (value,)
+    [(rows,)] = connection.execute(f"select count(*) from {table}").fetchall()
+    place = chance.randrange(max(rows, 1))
+    where = f"where {column} = (select {column} from {table} limit 1 offset {place})"
+    return f"update or replace {table} set {column} = {marked} {where}", (value,)
 
 
 def attempt(template: Path, folder: Path, seed: int) -> list[str]:
