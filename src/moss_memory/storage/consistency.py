@@ -175,8 +175,8 @@ def _without_document(rows: Rows) -> Iterator[Fault]:
     """Yield the first document of each shape that has rows and no row of its own."""
     for table, shape in _WRITTEN:
         statement = (
-            f"select branch_id, doc from (select distinct branch_id, doc from {table}) as one where not exists (select 1"
-            f" from documents as other where other.branch_id = one.branch_id and other.shape = '{shape}'"
+            f"select branch_id, doc from (select distinct branch_id, doc from {table}) as one where not exists"
+            f" (select 1 from documents as other where other.branch_id = one.branch_id and other.shape = '{shape}'"
             " and other.doc = one.doc) limit 1"
         )
         for branch_id, doc in rows(statement):
