@@ -17,6 +17,7 @@ from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
 from .open_files import OpenFiles, log_removed
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
+from .wal_file import is_changed, log_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -328,8 +329,22 @@ class SqliteEngine:
         elif isinstance(error, UnicodeDecodeError):
             found = self._encoding_error()
         else:
-            found = storage_error(error, self._home)
+            found = self._changed_log_error(error) or storage_error(error, self._home)
         return found or self._damage_error()
+
+    def _changed_log_error(self, error: Exception) -> MossError | None:
+        """Return the error for a log that another program has changed, if that is why a read failed, else None."""
+        if not isinstance(error, (apsw.IOError, apsw.CorruptError, apsw.NotADBError)):
+            return None
+        try:
+            reader = self._readers.take(self._prepare)
+        except (MossError, OSError, apsw.Error):
+            return None
+        try:
+            return log_changed(self._path) if is_changed(self._path, reader.connection) else None
+        finally:
+            reader.lasts = False
+            self._readers.give_back(reader)
 
     def _schema_error(self) -> MossError | None:
         """Return the error if another version of Moss has migrated the store meanwhile, else None."""
