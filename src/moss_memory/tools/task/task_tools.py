@@ -288,8 +288,8 @@ def tasks_focus(
     if wanted == "set" and target is None:
         raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     focus = None if wanted == "clear" else find_task(tx, workspace, target or "").id
-    tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus})
-    tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
+    if tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus}):
+        tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
     return {"workspace": workspace, "previous": previous, "focus": focus}
 
 
