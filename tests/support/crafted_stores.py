@@ -299,8 +299,8 @@ def _changed_value(connection: apsw.Connection, chance: random.Random) -> tuple[
     marked = "cast(? as text)" if isinstance(value, bytes) and chance.random() < 0.5 else "?"
     if chance.random() < 0.5:
         return f"update or replace {table} set {column} = {marked}", (value,)
-    [(rows,)] = connection.execute(f"select count(*) from {table}").fetchall()
-    place = chance.randrange(max(rows, 1))
+    counted: list[Any] = connection.execute(f"select count(*) from {table}").fetchall()
+    place = chance.randrange(max(counted[0][0], 1))
     where = f"where {column} = (select {column} from {table} limit 1 offset {place})"
     return f"update or replace {table} set {column} = {marked} {where}", (value,)
 
