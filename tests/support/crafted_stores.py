@@ -281,7 +281,7 @@ def craft(home: Path, chance: random.Random) -> list[str]:
             for _ in connection.execute(sql, values):
                 pass
             done.append(f"{sql} {[str(value)[:40] for value in values]}")
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             continue  # a constraint or a trigger keeps that state from being made so
     connection.close()
     return done
