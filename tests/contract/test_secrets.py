@@ -32,12 +32,12 @@ STORING = [operation.name for operation in WRITING if operation.scan_secrets]
 
 
 def written_to_disk(home: str, text: str = SECRET) -> list[str]:
-    """The files of a home folder that hold the secret, or another text."""
+    """The files of a home folder that hold the secret, or another text, in any case: names are stored in lower case."""
     found = []
     for folder, _, names in os.walk(home):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
-                if text.encode() in file.read():
+                if text.lower().encode() in file.read().lower():
                     found.append(name)
     return found
 

@@ -13,6 +13,7 @@ from moss_memory.search.expression import Operand
 from moss_memory.search.matcher import Matcher
 from moss_memory.search.snippet import SNIPPET_CHARS, snippet
 from search.shelf import Shelf
+from support.measured import cpu_s
 
 anything = st.text(
     st.one_of(st.characters(codec="utf-8"), st.sampled_from("<>&\"' b/;redis\u0301\u200d")), max_size=900
@@ -49,6 +50,19 @@ def test_the_densest_part_is_shown(shelf: Shelf) -> None:
     assert "<b>redis</b> with a <b>cache</b> and <b>jwt</b>" in found
     assert found.startswith("...")
     assert found.endswith("...")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"), [("cat " * 200_000 + "a rollback", "rollback"), ("会话" * 400_000 + "回滚", "回滚")]
+)
+def test_a_match_at_the_end_of_a_long_text_is_shown(text: str, word: str) -> None:
+    assert snippet(text, Matcher(["a", word])).endswith(f"<b>{word}</b>")
+
+
+@pytest.mark.parametrize("unit", ["a ", "é ", "会话"])
+def test_a_long_text_full_of_matches_is_not_searched_to_its_end(unit: str) -> None:
+    text = unit * (800_000 // len(unit))
+    assert cpu_s(lambda: snippet(text, Matcher(["a", "e", "会话"]))) < 0.15
 
 
 def test_a_text_without_a_match_shows_its_beginning() -> None:

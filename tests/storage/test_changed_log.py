@@ -116,6 +116,21 @@ def test_a_changed_log_is_refused_and_the_database_keeps_what_it_held(home: Path
     check_truth(home)
 
 
+@pytest.mark.parametrize("has_read", [True, False])
+@pytest.mark.parametrize("change", [zero, truncate_to_nothing, put_another])
+def test_a_read_that_a_changed_log_breaks_names_the_log(home: Path, change: Change, has_read: bool) -> None:
+    with open_at(home) as store:
+        for number in range(10):
+            put(store, f"n{number}")
+        if has_read:
+            names(store)
+        put(store, "in the log")  # a reader forgets the pages that it has read
+        change(home / "moss.db-wal", b"")
+        for _ in range(2):
+            error = refusal(names, store)
+            assert (error.code, "moss.db-wal" in error.message) == ("STORAGE_CORRUPT", True), error
+
+
 @pytest.mark.parametrize("change", [truncate_half, zero, truncate_to_nothing, put_another])
 def test_a_reader_that_closes_does_not_move_a_changed_log_into_the_database(home: Path, change: Change) -> None:
     with open_at(home) as store:

@@ -70,6 +70,9 @@ COUNTERS = {
     "tasks.revision": f"update tasks set revision = {LARGEST}",
     "task_numbers.last": f"update task_numbers set last = {LARGEST}",
     "sqlite_sequence.seq": f"insert into sqlite_sequence values ('vectors', {LARGEST})",
+    "task_claims.lease_s": f"update task_claims set lease_s = {2**58}",
+    "activity.day": f"update activity set day = {2**53} where workspace = '' and tool = 'tasks_claim'",
+    "numbers.series": "update numbers set series = cast(x'fffe' as text) where series = 'seq'",
     "steps.next_index": f"update steps set next_index = {LARGEST}",
 }
 CHAINS = {
@@ -96,6 +99,8 @@ VALUES = {
 }
 REFERENCES = {
     "documents.branch_id": "delete from branches where name = 'deeper'",
+    "documents.doc": "delete from documents where doc = 'graph'",
+    "branches.base_id": "update branches set base_id = 'x' where name = 'what-if'",
     "steps.task_row": "delete from tasks where id = 'TASK-002'",
     "observations.record_row": "update observations set record_row = 999",
     "capsules.name_norm": "update capsules set name_norm = 'Not  Normal' where name_norm = 'one'",
@@ -141,6 +146,27 @@ def test_a_last_event_makes_writes_a_typed_error_that_says_what_to_do(filled: Pa
         assert error.details is not None
         assert {"table": "events", "column": "seq"}.items() <= error.details["faults"][0].items()
         store.call("capsule_list", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments"),
+    [
+        ("activity.day", "moss_activity", {}),
+        ("numbers.series", "branchmind_notes_commit", {**SHOP, "content": "more"}),
+        ("task_claims.lease_s", "tasks_note", {**HERE, "path": "s:0", "note": "so far", "agent": "ada"}),
+        ("documents.doc", "branchmind_graph_merge", {**SHOP, "from": "what-if", "into": "main"}),
+        ("branches.base_id", "moss_erase", {**SHOP, "type": "node", "id": "q1", "dry_run": True}),
+    ],
+)
+def test_the_error_of_a_call_names_the_damaged_row(
+    filled: Path, name: str, tool: str, arguments: dict[str, Any]
+) -> None:
+    change(filled, {**BREAKING, **REFERENCES}[name])
+    with open_at(filled) as store:
+        error = refusal(lambda: store.call(tool, arguments))
+    assert error.code == "STORAGE_CORRUPT"
+    assert error.details is not None
+    assert name.partition(".")[0] in str(error.details)
 
 
 @pytest.mark.parametrize(

@@ -281,7 +281,7 @@ def craft(home: Path, chance: random.Random) -> list[str]:
             for _ in connection.execute(sql, values):
                 pass
             done.append(f"{sql} {[str(value)[:40] for value in values]}")
-        except apsw.Error:
+        except (apsw.Error, UnicodeDecodeError):
             continue  # a constraint or a trigger keeps that state from being made so
     connection.close()
     return done
@@ -297,8 +297,12 @@ def _changed_value(connection: apsw.Connection, chance: random.Random) -> tuple[
     column, kind = chance.choice(columns)
     value = chance.choice(NUMBERS) if kind == "integer" and chance.random() < 0.6 else chance.choice(VALUES)
     marked = "cast(? as text)" if isinstance(value, bytes) and chance.random() < 0.5 else "?"
-    where = chance.choice(("", f" where {column} = (select {column} from {table} order by random() limit 1)"))
-    return f"update or replace {table} set {column} = {marked}{where}", (value,)
+    if chance.random() < 0.5:
+        return f"update or replace {table} set {column} = {marked}", (value,)
+    counted: list[Any] = connection.execute(f"select count(*) from {table}").fetchall()
+    place = chance.randrange(max(counted[0][0], 1))
+    where = f"where {column} = (select {column} from {table} limit 1 offset {place})"
+    return f"update or replace {table} set {column} = {marked} {where}", (value,)
 
 
 def attempt(template: Path, folder: Path, seed: int) -> list[str]:

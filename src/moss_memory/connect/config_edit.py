@@ -91,16 +91,20 @@ class ConfigEdit:
         return self.convert_parse_errors(lambda: self.remove_from(text))
 
     def remember(self, after: str) -> None:
-        """Store the entry that Moss is about to replace."""
+        """Store the entry that Moss is about to replace; one that the user has changed since belongs to the user."""
         text = self.file.text
         before = self._replaced()
         backup = self._find_backup()
         original: str | None = text if self.file.exists else None
-        if before is not None or (backup is not None and not self.is_present_in(backup[1])):
+        if before is not None:
+            original = self.restore_text() if self._is_as_written(before) else text
+        elif backup is not None and not self.is_present_in(backup[1]):
             original = self.restore_text()
         value = self.find_in(original or "")
         alone = "" if value is None else self._with_source(self.write_into("", value), original or "")
-        remember(self.undo_key, change_of(original or "", after, alone=alone, absent=original is None))
+        wrote = self.write_into("", self.find_in(after))
+        change = change_of(original or "", after, alone=alone, wrote=wrote, absent=original is None)
+        remember(self.undo_key, change)
 
     def backup_path(self) -> str:
         """Return the path of a copy that equals the file before Moss, empty if there is none."""
@@ -117,6 +121,17 @@ class ConfigEdit:
             return None if now in (None, self.find_in(before.alone)) else before
         except ConfigParseError:
             return None
+
+    def own_part(self, value: Any) -> Any:
+        """Return the members of an entry that Moss sets, without those that its owner may add."""
+        return value
+
+    def _is_as_written(self, before: Before) -> bool:
+        """Return True if the file has the entry that Moss wrote; members that its owner added do not count."""
+        try:
+            return bool(self.own_part(self.find_in(self.file.text)) == self.own_part(self.find_in(before.wrote)))
+        except ConfigParseError:
+            return False
 
     def _with_source(self, text: str, source: str) -> str:
         """Return a text with the part of Moss written as in `source`, to the byte; unchanged if that is impossible."""

@@ -9,7 +9,7 @@ from moss_memory.errors import invalid_request
 from . import jsonc, toml_edit
 from .clients import CLIENTS, PROJECT, SERVER, USER
 from .config_edit import ConfigEdit
-from .server_entry import ServerEntry, chosen_toolsets, http_entry, merge_entries, stdio_entry
+from .server_entry import ServerEntry, chosen_toolsets, http_entry, merge_entries, own_members, stdio_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +51,10 @@ class ConfigLocation(ConfigEdit):
     def write_into(self, text: str, value: Any) -> str:
         """Return a text with this entry for Moss."""
         return str(self.form.put(text, self.keys, value))
+
+    def own_part(self, value: Any) -> Any:
+        """Return the members of an entry that Moss sets."""
+        return own_members(self.client, value)
 
     def span(self, text: str) -> tuple[int, int] | None:
         """Return the start and end of the entry for Moss in a text, None if it is not contiguous."""

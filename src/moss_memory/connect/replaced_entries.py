@@ -15,9 +15,9 @@ _MAX_BYTES = 64 * 1024 * 1024
 class Before:
     """The change that connecting made to a file: removed and added lines."""
 
-    __slots__ = ("absent", "alone", "at", "new", "old")
+    __slots__ = ("absent", "alone", "at", "new", "old", "wrote")
 
-    def __init__(self, *, alone: str, absent: bool, at: int, old: str, new: str) -> None:
+    def __init__(self, *, alone: str, absent: bool, at: int, old: str, new: str, wrote: str) -> None:
         self.alone = alone
         """The replaced entry as a text of its own, empty if there was none."""
         self.absent = absent
@@ -25,6 +25,8 @@ class Before:
         self.at = at
         self.old = old
         self.new = new
+        self.wrote = wrote
+        """The entry that Moss wrote, as a text of its own."""
 
     def undo_in(self, text: str) -> list[str]:
         """Return the possible results of undoing the change: at its position, or at the only match."""
@@ -36,7 +38,7 @@ class Before:
         return found
 
 
-def change_of(before: str, after: str, *, alone: str, absent: bool) -> Before:
+def change_of(before: str, after: str, *, alone: str, wrote: str, absent: bool) -> Before:
     """Return the change from one text to another, in whole lines."""
     start = before.rfind("\n", 0, _equal_chars(before, after)) + 1
     rest = _equal_chars(before[start:][::-1], after[start:][::-1])
@@ -48,6 +50,7 @@ def change_of(before: str, after: str, *, alone: str, absent: bool) -> Before:
         at=start,
         old=before[start : len(before) - rest],
         new=after[start : len(after) - rest],
+        wrote=wrote,
     )
 
 
@@ -65,7 +68,7 @@ def recall(path: str) -> Before | None:
         before = Before(**{name: stored[name] for name in Before.__slots__})
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    texts = (before.alone, before.old, before.new)
+    texts = (before.alone, before.old, before.new, before.wrote)
     is_whole = all(isinstance(one, str) for one in texts) and isinstance(before.at, int) and before.at >= 0
     return before if is_whole and isinstance(before.absent, bool) else None
 

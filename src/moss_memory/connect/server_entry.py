@@ -88,6 +88,15 @@ def _fill(value: Any, **filled: str) -> Any:
     return value
 
 
+def own_members(client: Client, entry: Any) -> Any:
+    """Return the members and variables of an entry that Moss sets."""
+    if not isinstance(entry, dict):
+        return entry
+    variables = entry.get(environment_of(client))
+    home = variables.get(_HOME) if isinstance(variables, dict) else None
+    return {key: value for key, value in entry.items() if key in _OWN}, home
+
+
 def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str, Any]:
     """Return the wanted entry with the members and variables that its owner added to the old one."""
     if not isinstance(old, dict):

@@ -18,8 +18,8 @@ def refuse_demonstration(home: str) -> None:
         raise MossError(
             "NOT_A_STORE",
             f"{home} is a demonstration, which is thrown away when it ends; nothing is read from it or stored in it. "
-            "Connect the client to your own store: run `moss connect` with its name, without `--home` and without "
-            "MOSS_HOME",
+            "Use your own store: leave out `--home` and MOSS_HOME. `moss connect` with the name of a client, without "
+            "both, connects it",
             details={"home": home},
         )
 

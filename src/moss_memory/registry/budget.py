@@ -60,9 +60,13 @@ USUAL_MAX_CHARS = 30_000
 """The default budget of an answer."""
 
 
-def _to_json(value: Any) -> str:
-    """Return the compact JSON of a value, with invisible characters escaped as in the response."""
-    return escape_json(_encode(value))
+def _to_json(value: Any, most_chars: int | None = None) -> str:
+    """Return the compact JSON of a value, with invisible characters escaped as in the response.
+
+    Escapes are longer than their characters: JSON that is already longer than `most_chars` is returned without them.
+    """
+    text = _encode(value)
+    return text if most_chars is not None and len(text) > most_chars else escape_json(text)
 
 
 class Budget:
@@ -85,7 +89,7 @@ class Budget:
             return False
         if self._chars is None and self._bytes is None:
             return True
-        text = _to_json(result)
+        text = _to_json(result, self._bytes if self._chars is None else self._chars)
         if self._chars is not None and len(text) > self._chars:
             return False
         return self._bytes is None or len(text.encode()) <= self._bytes
@@ -129,7 +133,7 @@ def truncate_page(
     items: list[dict[str, Any]], pagination: dict[str, Any], most: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Return the first items that fit into `most` characters of compact JSON, at least one, and their pagination."""
-    kept = items if len(_to_json(items)) <= most else items[: _most_within(items, most)]
+    kept = items if len(_to_json(items, most)) <= most else items[: _most_within(items, most)]
     if len(kept) == len(items):
         return items, {**pagination, "count": len(kept)}
     return kept, {**pagination, "has_more": True, "count": len(kept), "next_offset": pagination["offset"] + len(kept)}
@@ -138,7 +142,7 @@ def truncate_page(
 def _most_within(items: list[dict[str, Any]], most: int) -> int:
     size = 1
     for count, item in enumerate(items):
-        size += len(_to_json(item)) + 1
+        size += len(_to_json(item, most)) + 1
         if size > most:
             return max(count, 1)
     return len(items)

@@ -89,7 +89,8 @@ def change_all(
         },
     )
     tx.next_change(count)
-    tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
+    if count:  # otherwise the filter is any text of the caller
+        tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
     return count, {}
 
 
@@ -166,7 +167,8 @@ def _delete_all(tx: Transaction, answer: dict[str, Any], chosen: str, filters: L
     while True:
         deleted = tx.run(f"delete from {chosen} order by row_id limit {_BATCH_ROWS})", filters.parameters)
         answer["purged"] += deleted
-        tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
+        if answer["purged"]:
+            tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
         tx.erase_after_commit(answer, field="erased", anything=deleted > 0)
         tx.progress(answer["purged"])
         if deleted < _BATCH_ROWS:

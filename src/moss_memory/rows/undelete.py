@@ -136,7 +136,8 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
             names.add(named)
     for row in reversed(chosen):
         _undelete(tx, versioned, row["id"])
-    tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
+    if chosen:  # otherwise the filter is any text of the caller
+        tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
     place = {"workspace": given["workspace"]} if given.get("workspace") else {}
     return {"restored_count": len(chosen), "skipped": skipped, **place, **_findings(tx, versioned, chosen)}
 

@@ -26,8 +26,11 @@ _OTHER_BYTES = bytes({*range(256)} - {*range(0xE3, 0xEE), 0xEF})
 
 
 def to_bigrams(text: str | None) -> str | None:
-    """Return the text as it is indexed: every CJK run as bigrams separated by spaces."""
-    if text is None or not _may_contain_cjk(text):
+    """Return the text as it is indexed: every CJK run as bigrams separated by spaces.
+
+    SQLite passes any value that a column holds: other values than texts are returned unchanged.
+    """
+    if not isinstance(text, str) or not _may_contain_cjk(text):
         return text
     return _run_pattern().sub(lambda run: f" {' '.join(_bigrams(run[0]))} ", text)
 

@@ -20,7 +20,7 @@ _NON_ASCII = re.compile(r"[^\x00-\x7f]+")
 class Matcher:
     """Finds the matches of a query in texts: exact words, prefixes, whole phrases."""
 
-    __slots__ = ("_phrases_by_first_word", "_prefixes", "_words")
+    __slots__ = ("_phrases_by_first_word", "_prefixes", "_rough", "_words")
 
     def __init__(self, words: Iterable[str] = (), operands: Iterable[Operand] = ()) -> None:
         self._words = set(words)
@@ -32,6 +32,17 @@ class Matcher:
             else:
                 (prefixes if operand.prefix else self._words).update(operand.words)
         self._prefixes = tuple(prefixes)
+        self._rough: list[re.Pattern[str]] | None = None
+
+    def find_rough(self, text: str) -> int | None:
+        """Return the greatest of the first offsets of the words in a text; None if it has none of them as written."""
+        if self._rough is None:
+            words = [*self._words, *self._phrases_by_first_word]
+            patterns = [_bounded(word, "(?![0-9a-z])") for word in words]
+            patterns += [_bounded(prefix, "") for prefix in self._prefixes]
+            self._rough = [re.compile(pattern, re.IGNORECASE) for pattern in patterns]
+        found = [match.start() for pattern in self._rough if (match := pattern.search(text))]
+        return max(found, default=None)
 
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Return every matched word with its character offsets, as `(start, end, word)`, in order."""
@@ -79,6 +90,11 @@ class Matcher:
                 if _is_phrase(operand, [word for _, _, word in places[at : at + size]]):
                     found.update(range(at, at + size))
         return found
+
+
+def _bounded(word: str, end: str) -> str:
+    """Return the pattern of a word; one that is not ASCII may be a bigram inside a run."""
+    return f"(?<![0-9a-z]){re.escape(word)}{end}" if word.isascii() else re.escape(word)
 
 
 def _parts(text: str) -> Iterator[tuple[str, int]]:

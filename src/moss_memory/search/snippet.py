@@ -10,6 +10,8 @@ SNIPPET_CHARS = 300
 BRIEF_CHARS = 180
 """For a search over all families, whose hits are chosen by address and title: about 400 characters for each hit."""
 
+_SCANNED_CHARS = 32_000
+"""The part of a long text in which matches are looked for: a page of hits takes a bounded time."""
 _LEAD_CHARS = 40
 _SNAP_CHARS = 30
 _JOINER = "\u200d"
@@ -22,7 +24,7 @@ def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SN
     The part with the most matches is chosen, or the part at `place` if there are no matches. The text is escaped, so
     every `<b>` is a match; cuts fall between characters.
     """
-    found = matcher.matches(text)
+    found = _find_matches(text, matcher, place)
     first, last = _find_densest_span(found, size_chars) if found else (place, place)
     start, end = _choose_window(text, first, last, size_chars)
     parts = ["..."] if start else []
@@ -37,6 +39,16 @@ def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SN
     if end < len(text):
         parts.append("...")
     return "".join(parts)
+
+
+def _find_matches(text: str, matcher: Matcher, place: int) -> list[tuple[int, int, str]]:
+    """Return the matches in a text; in a long one, those around the first occurrence of its last found word."""
+    if len(text) <= _SCANNED_CHARS:
+        return matcher.matches(text)
+    found = matcher.find_rough(text)
+    start = max(0, (place if found is None else found) - _SCANNED_CHARS // 2)
+    part = text[start : start + _SCANNED_CHARS]
+    return [(first + start, last + start, word) for first, last, word in matcher.matches(part)]
 
 
 def _merge_overlaps(found: list[tuple[int, int, str]]) -> list[tuple[int, int]]:

@@ -74,6 +74,8 @@ _DANGLING = (
     ("timeline_events", "entity_row", "row_id", "entities", "row_id"),
     ("timeline_events", "record_row", "row_id", "records", "row_id"),
 )
+_WRITTEN = (("doc_entries", "log"), ("graph_versions", "graph"))
+"""Tables of rows in documents, and the shape of these documents."""
 _KEYS = {"branches": "branch_id", "tasks": "row_id", "entities": "row_id"}
 _WORKSPACE_REFERENCES = (
     ("doc_entries", "branch_id", "branches", "seq"),
@@ -165,7 +167,20 @@ def dangling(rows: Rows) -> Iterator[Fault]:
         )
         for (row,) in rows(statement):
             yield fault(table, row, column, f"names a row of {target} that is not there")
+    yield from _without_document(rows)
     yield from _misplaced(rows)
+
+
+def _without_document(rows: Rows) -> Iterator[Fault]:
+    """Yield the first document of each shape that has rows and no row of its own."""
+    for table, shape in _WRITTEN:
+        statement = (
+            f"select branch_id, doc from (select distinct branch_id, doc from {table}) as one where not exists"
+            f" (select 1 from documents as other where other.branch_id = one.branch_id and other.shape = '{shape}'"
+            " and other.doc = one.doc) limit 1"
+        )
+        for branch_id, doc in rows(statement):
+            yield fault("documents", [branch_id, doc], "doc", f"is missing, and {table} has rows of it")
 
 
 def _misplaced(rows: Rows) -> Iterator[Fault]:

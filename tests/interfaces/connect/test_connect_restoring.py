@@ -169,3 +169,29 @@ def test_claude_code_brings_it_back_itself(at_home: Cli, tmp_path: Path, monkeyp
     assert json.loads(path.read_text()) == {"mcpServers": {"moss": own}}
     told = [line.split()[1] for line in (tmp_path / "told").read_text().splitlines()]
     assert told == ["remove", "add-json", "remove", "add-json"]
+
+
+@pytest.mark.parametrize("before", [None, '{"a": 1}\n'], ids=["no file", "a file"])
+@pytest.mark.parametrize("copies", ["kept", "deleted"])
+def test_an_entry_that_the_user_changed_is_the_users(at_home: Cli, before: str | None, copies: str) -> None:
+    path = Path(CLIENTS["cursor"].file(USER)) if before is None else write("cursor", before)
+    at_home("connect", "cursor")
+    theirs = jsonc.put(path.read_text(), ("mcpServers", "moss", "command"), "/opt/wrapper")
+    path.write_text(theirs)
+    for way in WAYS:
+        at_home("connect", "cursor", *way)
+        assert "/opt/wrapper" not in path.read_text()
+        if copies == "deleted":
+            forget_copies(path)
+    at_home("connect", "cursor", "--remove")
+    assert path.read_text() == theirs
+
+
+def test_an_entry_with_a_member_that_the_user_added_is_removed(at_home: Cli) -> None:
+    path = Path(CLIENTS["cursor"].file(USER))
+    at_home("connect", "cursor")
+    path.write_text(jsonc.put(path.read_text(), ("mcpServers", "moss", "autoApprove"), ["capsule_list"]))
+    at_home("connect", "cursor", "--http")
+    assert "autoApprove" in path.read_text()
+    at_home("connect", "cursor", "--remove")
+    assert not path.exists() or "moss" not in jsonc.read(path.read_text()).get("mcpServers", {})

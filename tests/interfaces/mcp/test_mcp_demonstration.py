@@ -70,6 +70,14 @@ def test_no_client_is_connected_to_it(cli: Cli, home: Path, monkeypatch: pytest.
     assert [name for name in os.listdir(os.environ["HOME"]) if name.startswith(".c")] == []
 
 
+def test_no_command_stores_anything_in_it(cli: Cli, home: Path, capsule: str) -> None:
+    was_there = home.exists()
+    for words in (["store", "a", "--capsule-text", capsule], ["task", "create", "task", "t"], ["list"], ["prime"]):
+        assert "is a demonstration" in cli(*words, "--home", str(home)).err, words
+    assert home.exists() == was_there
+    assert not was_there or os.listdir(home) == []
+
+
 def test_no_server_is_started_on_it(cli: Cli, home: Path) -> None:
     was_there = home.exists()
     process = cli.start("serve", "--port", "0", "--home", str(home))

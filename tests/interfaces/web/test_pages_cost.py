@@ -33,6 +33,7 @@ UNITS = (
     "[", "![", "[a][", "[[a]", "*", "**a ", "> ", "`a", "- x\n", "- - a\n", "# h\n", "<", "&amp;", "~~a", "|a", "x",
     "word ", "a\n", "[a](", "1. x\n", "    a\n", "```\n", "\\", "[x]: /y\n", "\u05d0 ",
 )  # fmt: skip
+HIDDEN = "\u202e\u200b"
 TABLES = ("|a" * 100 + "|\n" + "|-" * 100 + "|\n" + "|\n" * 10_000, "|a" * 5_000 + "|\n" + "|-" * 5_000 + "|\n")
 NESTED = (
     "".join("  " * depth + "- x\n" for depth in range(900)),
@@ -78,6 +79,8 @@ def capsules(store: Store) -> dict[str, str]:
     for number, unit in enumerate(("![", "# h\n", "word ")):
         key = store.call("capsule_store", {"capsule_text": filled(unit), "allow_thin": True})["id"]
         found |= {f"capsule {number}": f"/capsules/{key}", f"its last part {number}": f"/capsules/{key}?part=40"}
+    for _ in range(6):
+        store.call("capsule_store", {"capsule_text": filled("word "), "allow_thin": True})
     for text in (some_lines("abcdef"), some_lines("abcdef"), filled("x"), TABLES[0]):
         store.call("capsule_update", {"id": key, "capsule_text": text, "allow_thin": True})
     for version in (2, 3, 4, 5):
@@ -124,7 +127,7 @@ def node(number: int, text: str) -> dict[str, Any]:
 def records(store: Store) -> dict[str, str]:
     found = {"records": "/records", "timeline": "/records/timeline"}
     bodies: dict[str, dict[str, Any]] = {
-        "agent_decision": {"rationale": filled("![")},
+        "agent_decision": {"rationale": filled(HIDDEN)},
         "validation_result": {"details": {"lists": LISTS}},
         "agent_session": {"actions": [WIDE]},
     }
@@ -138,7 +141,7 @@ def records(store: Store) -> dict[str, str]:
 
 def tasks(store: Store) -> dict[str, str]:
     place = {"workspace": "w"}
-    store.call("tasks_create", {**place, "kind": "plan", "title": "P", "description": filled("![")})
+    store.call("tasks_create", {**place, "kind": "plan", "title": "P", "description": filled(HIDDEN)})
     store.call("tasks_edit", {**place, "target": "PLAN-001", "contract": {"lists": LISTS, **WIDE}})
     store.call("tasks_create", {**place, "kind": "task", "title": "T", "parent": "PLAN-001"})
     steps = [{"title": f"s{number}", "success_criteria": ["c"] * 20, "tests": ["t"] * 20} for number in range(200)]

@@ -36,8 +36,12 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
 
 
 def load_settings(home: str | None) -> Config:
-    """Return the configuration of a home folder; print its warnings."""
+    """Return the configuration of a home folder, which must not be a demonstration's; print its warnings."""
     config = load_config(home)
+    if "moss-demo-" in config.home:
+        from moss_memory.demo.demo_home import refuse_demonstration  # imported late: it imports the store
+
+        refuse_demonstration(config.home)
     _tell_warnings(config)
     return config
 

@@ -13,6 +13,7 @@ from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
 from .file_kind import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
 from .functions import prepare
+from .open_files import is_changed, log_changed
 from .schema_check import check_schema
 from .schema_migrations import SCHEMA_VERSION, migrations_after
 
@@ -38,7 +39,7 @@ def open_writer(path: str) -> apsw.Connection:
     prepare(connection)
     distrust(connection)
     set_pragma(connection, "secure_delete = on", 1)
-    version = schema_of(connection, path)
+    version = _schema_through_log(connection, path)
     if version == ORIGINAL:
         from moss_memory.storage.sqlite.repair.legacy_v1 import upgrade_v1  # once in a store's life
 
@@ -58,7 +59,7 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
     try:
         connection = apsw.Connection(path, flags=_WRITE_FLAGS)
         connection.set_busy_timeout(BUSY_TIMEOUT_MS)
-        version = schema_of(connection, path)
+        version = _schema_through_log(connection, path)
         follows = True
     except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.FullError, apsw.IOError) as error:
         if isinstance(error, apsw.IOError) and not is_disk_full(os.path.dirname(path)):
@@ -72,6 +73,17 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
     if version == SCHEMA_VERSION:
         check_schema(connection, version, path)
     return connection, version, follows
+
+
+def _schema_through_log(connection: apsw.Connection, path: str) -> int:
+    """Return the schema version; refuse a changed log, through which a sound database looks like another file."""
+    try:
+        return schema_of(connection, path)
+    except (MossError, apsw.NotADBError, apsw.CorruptError, apsw.IOError):
+        if is_changed(path, connection):
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            raise log_changed(path) from None
+        raise
 
 
 def distrust(connection: apsw.Connection) -> None:

@@ -14,7 +14,7 @@ from moss_memory.storage.files.private_files import make_private_folder
 from .connections import UNFINISHED, close_all, missing_store, only_value, open_writer
 from .error_mapping import storage_error
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
-from .open_files import OpenFiles, file_identity, log_removed
+from .open_files import OpenFiles, file_identity, is_changed, log_changed, log_removed
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -326,8 +326,22 @@ class SqliteEngine:
         elif isinstance(error, UnicodeDecodeError):
             found = self._encoding_error()
         else:
-            found = storage_error(error, self._home)
+            found = self._changed_log_error(error) or storage_error(error, self._home)
         return found or self._damage_error()
+
+    def _changed_log_error(self, error: Exception) -> MossError | None:
+        """Return the error for a log that another program has changed, if that is why a read failed, else None."""
+        if not isinstance(error, (apsw.IOError, apsw.CorruptError, apsw.NotADBError)):
+            return None
+        try:
+            reader = self._readers.take(self._prepare)
+        except (MossError, OSError, apsw.Error):
+            return None
+        try:
+            return log_changed(self._path) if is_changed(self._path, reader.connection) else None
+        finally:
+            reader.lasts = False
+            self._readers.give_back(reader)
 
     def _schema_error(self) -> MossError | None:
         """Return the error if another version of Moss has migrated the store meanwhile, else None."""

@@ -186,17 +186,21 @@ class Log:
         self._file.xClose()
 
 
-def keep_out_if_changed(path: str, connection: apsw.Connection) -> None:
-    """Keep a connection from checkpointing a log that another program has changed when it is closed."""
+def is_changed(path: str, connection: apsw.Connection) -> bool:
+    """Return True if another program has changed the log; False if there is no log."""
     try:
         log = Log(path + "-wal", connection)
         try:
-            is_sound = log.is_sound()
+            return not log.is_sound()
         finally:
             log.close()
     except (apsw.Error, OSError):
-        return  # there is no log, or no database, or no descriptor
-    if not is_sound:
+        return False  # there is no log, or no database, or no descriptor
+
+
+def keep_out_if_changed(path: str, connection: apsw.Connection) -> None:
+    """Keep a connection from checkpointing a log that another program has changed when it is closed."""
+    if is_changed(path, connection):
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
 
 

@@ -11,6 +11,7 @@ from moss_memory.rows.names import normalize_name
 from moss_memory.storage import consistency
 
 from .dump import TABLES
+from .repair.encoding_check import unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ STEPS = 20_000
 _LAST_TIME = 1 << 53
 _FIRST_US, _LAST_US = -62_135_596_800_000_000, 253_402_300_799_999_999
 """The first and the last microsecond of the years 1 to 9999, the range of Python's dates."""
+_LAST_DAY = _LAST_US // 86_400_000_000
+_DURATIONS = ("lease_s", "ttl_seconds")
+"""Columns of seconds: a time is computed from them."""
 _STATE_FIELDS = 14
 """Fields of a version of a node or an edge that a conflict stores."""
 _JSON = {
@@ -140,7 +144,8 @@ def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
             yield from _related(connection)
             yield from _names(connection)
     except UnicodeDecodeError:
-        return  # invalid UTF-8 is checked elsewhere
+        for found in unreadable(connection):
+            yield consistency.fault(found["table"], found.get("row"), found.get("column", ""), "is not UTF-8")
 
 
 def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
@@ -181,6 +186,10 @@ def _range(name: str) -> str:
         return f"({name} < 0 or {name} > {_LAST_TIME})"
     if name.endswith("change_seq") or name == "tagged_seq":
         return f"({name} < 0 or {name} > {consistency.LAST_CHANGE})"
+    if name == "day":
+        return f"({name} < 0 or {name} > {_LAST_DAY})"
+    if name in _DURATIONS:
+        return f"({name} < 0 or {name} > {_LAST_TIME})"
     if name == "doc":
         return f"({name} < 0 or {name} > {consistency.LAST_NUMBER * 16})"
     return f"({name} < 0 or {name} > {consistency.LAST_NUMBER})"
@@ -217,11 +226,11 @@ def _not_normal(workspace: Any, workspace_norm: Any, name: Any, name_norm: Any) 
 
 def _counters(connection: apsw.Connection) -> Iterator[Fault]:
     """Yield each counter that is missing, near its limit, or below a number in use."""
-    rows: Any = connection.execute("select series, last from numbers")
+    rows: Any = connection.execute("select series, last from numbers where series in ('seq', 'branch')")
     given: dict[Any, Any] = dict(rows)
     for series in ("seq", "branch"):
-        if not isinstance(given.get(series), int):
-            yield consistency.fault("numbers", series, "last", "is missing")
+        if series not in given:
+            yield consistency.fault("numbers", series, "series", "is missing")
     for series, most in connection.execute(_NUMBERS):
         so_far = given.get(series)
         if isinstance(so_far, int) and isinstance(most, int) and most > so_far:

@@ -106,7 +106,8 @@ class _Purge:
     def _end_slice(self) -> None:
         tx, purged = self._tx, self._notes + self._keys
         tx.run(sql["forget_last_entries"])
-        tx.set_event_subject(workspace=self._scope["workspace"])
+        if purged:  # otherwise the workspace is any text of the caller
+            tx.set_event_subject(workspace=self._scope["workspace"])
         tx.erase_after_commit(self._answer, field="erased", anything=purged > self._answer["purged"])
         self._answer["purged"] = purged
 

@@ -316,8 +316,8 @@ def tasks_focus(
         raise invalid_request("`target` is needed to set the focus; `tasks_list` shows what there is", path="target")
     task = None if wanted == "clear" else find_task(tx, workspace, target or "")
     focus = None if task is None else task.id
-    tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus})
-    tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
+    if tx.run(sql["set_focus"], {"workspace": normalize_workspace(workspace), "id": focus}):
+        tx.set_event_subject(workspace=normalize_workspace(workspace), address=focus)
     title = {} if task is None else {"title": task.title}
     return {"workspace": workspace, "previous": previous, "focus": focus, **title}
 

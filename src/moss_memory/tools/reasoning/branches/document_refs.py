@@ -113,7 +113,14 @@ def branch_by_id(tx: ReadTransaction, branch_id: int) -> BranchRow:
 
 def related_branches(tx: ReadTransaction, branch_id: int) -> list[int]:
     """Return the ids of the first base of a branch and of all branches derived from that base."""
-    return derived_branches(tx, root_branch(tx, branch_id))
+    found = derived_branches(tx, root_branch(tx, branch_id))
+    if branch_id not in found:  # the value of `base_id` is no number
+        raise MossError(
+            "STORAGE_CORRUPT",
+            f"the bases of branch {branch_id} do not lead to it; run `moss doctor`",
+            details={"table": "branches", "row": branch_id},
+        )
+    return found
 
 
 def root_branch(tx: ReadTransaction, branch_id: int) -> int:
