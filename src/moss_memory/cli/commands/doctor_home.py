@@ -49,7 +49,8 @@ def check_place(report: Report, home: str, *, exists: bool) -> bool:
         report.add(
             "synced folder", "warn",
             f"{home} lies in {synced[0]}, which {synced[1]} syncs; it may change the database while it is in use",
-            "set MOSS_HOME to a folder outside of it, and move memories between machines with `moss export --all`",
+            "set MOSS_HOME to a folder outside of it, and share memories between machines with `moss sync` "
+            "(docs/how-to/two-machines.md)",
         )  # fmt: skip
     return usable
 

@@ -12,6 +12,7 @@ from moss_memory.log import INFO, log
 from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
 from .file_kind import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
+from .functions import only_value as only_value
 from .functions import prepare
 from .open_files import is_changed, log_changed
 from .schema_check import check_schema
@@ -19,7 +20,7 @@ from .schema_migrations import SCHEMA_VERSION, migrations_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 UNFINISHED = ".unfinished"
 """The suffix of a database during a bulk load."""
@@ -152,12 +153,6 @@ def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) ->
     actual = only_value(connection, f"pragma {name}")
     if actual != expected:
         raise MossError("STORAGE_READONLY", f"the database refuses {pragma!r} (it says {actual!r})")
-
-
-def only_value(connection: apsw.Connection, sql: str) -> Any:
-    """Return the first column of a statement's first row."""
-    row = connection.execute(sql).fetchone()
-    return None if row is None else row[0]
 
 
 def missing_store(home: str) -> MossError:

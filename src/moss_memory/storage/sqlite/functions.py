@@ -32,3 +32,9 @@ def _as_json(_: object, __: int, value: object) -> str:
     if not isinstance(value, list):
         raise TypeError(f"a {type(value).__name__} cannot be bound")
     return json.dumps(value, ensure_ascii=False)
+
+
+def only_value(connection: apsw.Connection, sql: str) -> Any:
+    """Return the first column of a statement's first row."""
+    row = connection.execute(sql).fetchone()
+    return None if row is None else row[0]

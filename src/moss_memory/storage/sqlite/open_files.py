@@ -19,7 +19,7 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .connections import only_value
+from .functions import only_value
 
 TIMEOUT_S = 5.0
 """Timeout for readers that block the checkpoint of a removed log."""
