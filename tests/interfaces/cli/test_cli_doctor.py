@@ -426,4 +426,4 @@ def test_the_doctor_says_what_to_do_about_a_synced_folder(cli: Cli, monkeypatch:
     code, found = findings(cli)
     assert code == 0, "it is a warning"
     assert "Syncthing" in found["synced folder"][0]["message"]
-    assert "moss export --all" in found["synced folder"][0]["todo"]
+    assert "moss sync" in found["synced folder"][0]["todo"]

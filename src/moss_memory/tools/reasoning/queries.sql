@@ -116,7 +116,9 @@ where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
 order by seq desc limit :limit
 
 -- name: entries_without_cards_before
-select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms from doc_entries
+select seq, branch_id, written_as, title, format, meta_json, content, source_event_id, ts_ms,
+  (select actor from origins where origin_id = doc_entries.origin)
+from doc_entries
 where branch_id = :branch_id and doc = :doc and seq > :after and seq <= :upto
   and (format is null or format <> 'think_card' or written_as <> 'card')
 order by seq desc limit :limit
