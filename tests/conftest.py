@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import random
 import tempfile
@@ -121,6 +122,16 @@ def _runs_through(door: str, item: pytest.Item) -> bool:
         chosen = hashlib.blake2b(f"{seed} {item.nodeid}".encode()).digest()
         return door == "some" and chosen[0] * 256 + chosen[1] < 65536 // MCP_SHARE
     return door == "some" or "mcp_server" not in getattr(item, "fixturenames", ())
+
+
+@pytest.fixture(autouse=True)
+def _log_reset() -> Iterator[None]:
+    """Ends what `--verbose` of a command in this process began."""
+    yield
+    logger = logging.getLogger("moss_memory")
+    logger.handlers.clear()
+    logger.setLevel(logging.NOTSET)
+    logger.propagate = True
 
 
 @pytest.fixture(autouse=True)

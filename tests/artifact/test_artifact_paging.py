@@ -53,7 +53,7 @@ def test_a_thousand_artifacts_of_one_second_are_paged_exactly_once_in_both_order
         changed.remove(touched)
         changed.insert(0, touched)
     odd = [each for each in changed if created.index(each) % 2 == 0]
-    assert door("artifact_bulk_update", workspace="w1", set_phase="p") == {"updated": ROWS // 2}
+    assert door("artifact_bulk_update", workspace="w1", set_phase="p")["updated"] == ROWS // 2
     changed = odd + [each for each in changed if each not in set(odd)]
     for limit in (100, 77):
         assert paged(door, limit=limit) == changed

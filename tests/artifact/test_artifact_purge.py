@@ -73,7 +73,7 @@ def test_a_purge_leaves_no_byte_of_a_swept_or_bulk_deleted_artifact(door: StoreD
     stored = store_secrets(door)
     door("artifact_touch", id=stored, ttl_seconds=10)
     clock.advance(1000)
-    assert door("artifact_bulk_delete", workspace="default") == {"deleted": 30}
+    assert door("artifact_bulk_delete", workspace="default")["deleted"] == 30
     answer = door("artifact_purge")
     assert (answer["purged"], answer["erased"]) == (31, True)
     assert on_disk(door) == {}

@@ -591,7 +591,7 @@ def every_event(store: Store, workspace: str) -> list[dict[str, Any]]:
     more = True
     while more:
         since = {"since": found[-1]["event_id"]} if found else {}
-        page = store.call("tasks_delta", {"workspace": workspace, "limit": 200, **since})
+        page = store.call("tasks_delta", {"workspace": workspace, "limit": 200, "max_chars": 0, **since})
         found += page["events"]
         more = page["has_more"]
     return found
@@ -670,7 +670,7 @@ def home_of(target: str) -> str:
 
 def trace_of(store: Store, workspace: str, target: str) -> list[tuple[int, dict[str, Any]]]:
     """The events that the trace of a plan or task tells, as tasks_delta would, each with its seq."""
-    place = {"workspace": workspace, "branch": home_of(target), "doc": f"{target}-trace", "limit": 200}
+    place = {"workspace": workspace, "branch": home_of(target), "doc": f"{target}-trace", "limit": 200, "max_chars": 0}
     entries: list[dict[str, Any]] = []
     more, cursor = True, None
     while more:
@@ -682,6 +682,7 @@ def trace_of(store: Store, workspace: str, target: str) -> list[tuple[int, dict[
         if entry["kind"] == "event":
             assert entry["title"] == entry["meta"]["type"]
             event = {"event_id": entry["source_event_id"], "ts": entry["ts"], "ts_ms": entry["ts_ms"], **entry["meta"]}
+            event |= {"by": entry["by"]} if "by" in entry else {}
             told.append((entry["seq"], event))
     return told
 

@@ -45,7 +45,9 @@ def test_every_further_command_of_the_family_works(cli: Cli, auth: dict[str, Any
     assert cli("compose", "--item", "auth", "--item", "db", "--format", "json").json["parts_count"] == 2
     assert cli("bulk-update", "--run-id", "r1", "--set-phase", "done").json["updated"] == 1
     assert cli("bulk-delete", "--run-id", "r1").json["deleted"] == 1
-    assert cli("delete", "--name", "auth").json == {"deleted": True, "id": auth["id"]}
+    assert cli("delete", "--name", "auth").json == {
+        "deleted": True, "id": auth["id"], "workspace": "default",
+    }  # fmt: skip
     assert cli("restore", auth["id"]).json["restored"] is True
     assert cli("purge", "--older-than", "0d", "--type", "capsule").json["purged"] == 1
 

@@ -70,7 +70,7 @@ def test_a_group_has_said_the_type_already(finding: Cli) -> None:
 def test_a_table_of_versions_shows_when_how_and_what(changed: Cli) -> None:
     lines = changed("versions", "auth", "--table").out.splitlines()
     header = next(place for place, line in enumerate(lines) if line.startswith("version "))
-    assert lines[header].split() == ["version", "written", "tool", "chars", "change"]
+    assert lines[header].split() == ["version", "written", "tool", "by", "chars", "change"]
     assert lines[header + 1].endswith("  title, tags")
     assert "capsule_append" in lines[header + 2]
 
@@ -251,7 +251,9 @@ def test_stored_text_cannot_steer_a_terminal_through_a_diff(cli: Cli) -> None:
 def test_rename_takes_the_new_name_as_a_word_or_an_option(
     cli: Cli, auth: dict[str, Any], words: list[str], key: dict[str, str]
 ) -> None:
-    assert cli("rename", *words).json == {"id": auth["id"], "version": 2, "fetch_key": key}
+    answer = cli("rename", *words).json
+    assert answer.pop("created_workspace", False) == (key["moss_workspace"] != "default")
+    assert answer == {"id": auth["id"], "version": 2, "fetch_key": key}
 
 
 def test_rename_without_a_new_name_or_with_two_is_refused(cli: Cli, auth: dict[str, Any]) -> None:
@@ -273,7 +275,9 @@ def test_a_capsule_is_restored_by_its_name(cli: Cli, auth: dict[str, Any]) -> No
     assert f"try: moss restore --id {auth['id']}" in refused.err
     assert cli("restore", "auth").json["id"] == auth["id"]
     cli("delete", "auth")
-    assert cli("restore", "--filters", '{"workspace": "default"}').json == {"restored_count": 1, "skipped": []}
+    assert cli("restore", "--filters", '{"workspace": "default"}').json == {
+        "restored_count": 1, "skipped": [], "workspace": "default",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

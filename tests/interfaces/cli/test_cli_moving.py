@@ -44,11 +44,13 @@ def test_everything_moves_to_another_home_and_back_to_the_same_folder(cli: Cli, 
 
 def test_collisions_are_told_by_file_and_settled_by_mode(cli: Cli, auth: dict[str, Any]) -> None:
     cli("export", "--all", "out").json  # noqa: B018
+    assert cli("import", "out").json["unchanged"] == 1
+    cli("update", "auth", "--title", "Changed").json  # noqa: B018
     refused = cli("import", "out")
     assert refused.code == 1
     assert refused.err.startswith("[CONFLICT] ")
     assert "--mode rename keeps both" in refused.err
-    assert f"  capsules/default/auth-{auth['id']}.md: [ID_COLLISION]" in refused.err
+    assert "  capsules/default/auth.md: [ID_COLLISION]" in refused.err
     assert cli("import", "out", "--mode", "rename").json["imported"]["capsules"] == 1
     assert cli("fetch", "auth-1").code == 0
 

@@ -121,7 +121,7 @@ def test_a_table_shows_a_single_capsule_with_its_text_last(cli: Cli, capsule: st
     assert shown.endswith(capsule)
     assert "_norm" not in shown
     assert "fetch_key" not in shown
-    assert re.search(r"^workspace +default$", cli("store", "--table", stdin=capsule + "x").out, re.MULTILINE) is None
+    assert re.search(r"^workspace +default$", cli("store", "--table", stdin=capsule + "x").out, re.MULTILINE)
     assert re.search(r"^workspace +shop$", cli("store", "--workspace", "shop", "--name", "b", "--table",
                                                stdin=capsule).out, re.MULTILINE)  # fmt: skip
 

@@ -130,8 +130,8 @@ def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) 
 
 def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
     """Return `moss confirm NAME` for `moss freshness --confirm NAME`; None without that option."""
-    request = request_of(command, words, home)
-    if request is None or "confirm" not in request.extras:
+    request = command.parse(words)
+    if "help" in request.extras or "confirm" not in request.extras:
         return None
     found = find_command(["confirm"])
     assert found is not None
