@@ -28,6 +28,7 @@ def walk(value: Any) -> list[str]:
 def test_every_v1_name_answers_as_its_later_tool_with_task_link(call: Door) -> None:
     stored = call("moss.store", workspace="startupA", name="auth", capsule_text=FULL)
     link = {"moss_capsule": "auth", "moss_workspace": "startupA"}
+    assert stored.pop("created_workspace") is True
     assert stored == {"id": stored["id"], "task_link": link, "version": 1}
     address = {"workspace": "startupA", "name": "auth"}
     assert call("moss.fetch", **address)["task_link"] == link
