@@ -38,7 +38,7 @@ def test_every_v1_name_answers_as_its_later_tool_with_task_link(call: Door) -> N
     assert call("moss.list", workspace="startupA")["items"][0]["task_link"] == link
     assert call("moss.inventory")["items"][0]["task_link"] == link
     assert call("moss.export", path="v1.jsonl")["count"] == 1
-    assert call("moss.delete", **address) == {"deleted": True, "id": stored["id"]}
+    assert call("moss.delete", **address) == {"deleted": True, "id": stored["id"], "workspace": "startupA"}
     assert call("moss.purge")["purged"] == 1
     assert call("moss.import", path="v1.jsonl")["imported"] == 1
 

@@ -298,7 +298,13 @@ def test_use_into_keeps_our_state(room: Room) -> None:
     before = versions(room, "main")
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
     outcome = {"outcome": "main has its own state"}
-    assert answer == {"workspace": "Shop", "conflict_id": conflict_id, "status": "resolved", "applied": False, **outcome}
+    assert answer == {
+        "workspace": "Shop",
+        "conflict_id": conflict_id,
+        "status": "resolved",
+        "applied": False,
+        **outcome,
+    }
     assert (title(room), versions(room, "main")) == ("ours", before)
     assert room.conflict(conflict_id)["status"] == "resolved"
 
