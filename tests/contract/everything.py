@@ -520,6 +520,11 @@ def _search(call: Door) -> None:
         call("moss_search", query=query, search_mode="keyword")
     call("capsule_search", query=RELAXED)
     call("retrieve_records", search=[RELAXED], search_mode="keyword")
+    here = {"workspace": "searched"}
+    call("tasks_create", **here, kind="task", title="sluice gate")
+    call("branchmind_think_card", **here, card={"id": "old", "type": "decision", "title": "sluice of wood"})
+    call("branchmind_think_card", **here, card={"id": "new", "type": "decision", "title": "iron", "supersedes": "old"})
+    call("moss_search", query="sluice", search_mode="keyword")
 
 
 def _node(id: str, **more: Any) -> dict[str, Any]:
@@ -547,4 +552,5 @@ def _erased(call: Door) -> None:
 
 def _tools(call: Door) -> None:
     call("moss_tools", query="go back to an earlier version")
+    call("moss_tools", names=["moss_revert"])
     call("moss_call", tool="capsule_list")

@@ -548,7 +548,7 @@ decisions §2: every part of a bundle ends in a rule, the last too
 3 compose: all or nothing; every artifact needs a text
     test_a_part_without_text_fails_the_whole_bundle_in_both_formats
     test_a_missing_artifact_fails_the_whole_bundle
-    test_a_bundle_of_artifacts_has_1_to_50_parts
+    test_a_bundle_of_artifacts_has_1_to_100_parts
     test_an_ambiguous_or_empty_address_fails_the_whole_bundle_by_path
     test_a_cancelled_bundle_of_artifacts_stores_nothing
 3 compose: store_as stores the text with its sources
@@ -815,7 +815,7 @@ decisions §6: moss_rename gives another name or workspace in the given spelling
     test_an_expired_artifact_cannot_be_renamed
 decisions §6: a restore takes an id, or a name for the most recently deleted one
     test_a_deleted_row_comes_back_by_id_or_name_as_it_was
-    test_restoring_what_is_there_changes_nothing
+    test_restoring_what_is_there_is_refused
     test_by_name_the_most_recently_deleted_one_comes_back
     test_an_unnamed_row_comes_back_by_its_id
     test_a_row_whose_name_is_taken_stays_deleted
@@ -910,6 +910,89 @@ workspaces: those that changed last come first, with what they hold
     test_what_changed_long_ago_is_ordered_by_its_day
     test_a_workspace_in_which_nothing_is_left_is_not_recent
     test_a_closed_family_makes_no_workspace_recent
+decisions §10: a fetch_key is an address wherever a capsule or artifact is addressed by name
+    test_every_tool_that_addresses_by_name_is_known_here
+    test_a_fetch_key_is_an_address
+    test_a_fetch_key_is_an_item
+    test_a_fetch_key_stands_alone
+    test_what_is_no_fetch_key_is_refused
+    test_the_key_of_another_family_names_its_tool
+decisions §10: a name in several places is listed, a renamed one is followed, what is not deleted is not restored
+    test_a_name_in_several_workspaces_is_listed_and_none_is_picked
+    test_an_artifact_in_several_workspaces_is_searched
+    test_a_name_that_was_renamed_away_leads_to_the_new_one
+    test_a_name_that_another_capsule_took_again_is_that_one
+    test_restoring_what_is_not_deleted_leads_to_its_versions
+decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before
+    test_replacing_a_section_leaves_the_rest
+    test_items_of_one_list_stay_together
+    test_an_unknown_way_to_append_is_refused
+    test_a_replacement_names_the_version_before
+decisions §10: a composed artifact takes the labels of its run; every bounded page counts its rows
+    test_a_bundle_of_artifacts_belongs_to_its_run
+    test_a_page_of_a_bounded_list_counts_its_rows
+decisions §10: the first guesses of agents are refused with a call that leads on
+    test_a_mistake_is_refused_and_leads_on
+decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit
+    test_the_fetch_of_every_hit_loads_it_as_it_is
+    test_the_search_of_one_family_has_the_same
+    test_a_deleted_capsule_is_fetched_as_such
+    test_cards_tasks_and_steps_have_their_status
+    test_types_tell_tasks_from_cards
+    test_without_tasks_none_is_found_and_without_reasoning_they_still_are
+    test_a_hit_whose_tool_is_switched_off_has_no_fetch
+    test_a_task_is_one_hit_although_graphs_of_others_show_it
+    test_a_node_that_a_merge_copied_is_one_hit_until_the_base_deletes_it
+    test_what_a_branch_changed_after_a_merge_is_a_hit_of_its_own
+decisions §10: superseded and merged cards score half
+    test_a_superseded_card_comes_after_its_successor_with_half_the_score
+    test_a_merged_card_scores_half_and_names_no_successor
+    test_pages_show_every_hit_once_in_one_order_whatever_is_superseded
+decisions §10: moss_search takes after and before, compared with the time of a hit
+    test_after_and_before_choose_by_time_and_include_their_ends
+    test_a_time_to_choose_by_that_is_none_is_refused
+    test_a_record_has_the_time_that_its_body_names
+    test_a_record_without_a_time_has_the_one_of_its_observation
+decisions §10: budgets are kept, shortened texts stay readable, and what a list lost is counted
+    test_every_text_of_a_small_answer_is_whole_or_long_enough
+    test_what_a_list_lost_is_counted
+    test_a_budget_of_any_size_is_kept
+    test_every_tool_with_a_budget_keeps_the_least_one
+decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list
+    test_a_call_without_a_workspace_proposes_that_of_the_repository
+    test_work_trees_share_the_name_of_the_main_one
+    test_a_call_without_a_workspace_proposes_the_only_one
+    test_a_call_without_a_workspace_lists_several
+    test_a_call_without_a_workspace_in_an_empty_store_names_the_repository
+    test_a_disabled_tool_is_not_proposed
+decisions §10: a read in a workspace that does not exist leads to the nearest and never writes
+    test_a_read_in_a_mistyped_workspace_proposes_the_nearest
+    test_a_read_in_a_workspace_like_no_other_lists_them
+    test_a_write_to_what_is_not_in_a_mistyped_workspace_proposes_to_read
+    test_a_capsule_is_read_from_the_nearest_workspace_that_has_its_name
+    test_a_mistake_of_another_kind_keeps_its_advice
+decisions §10: a write that makes a workspace says so, and every answer of a writing tool names the workspace
+    test_the_first_write_of_a_workspace_says_that_it_made_it
+    test_a_move_into_a_new_workspace_says_that_it_made_it
+    test_every_answer_of_a_writing_tool_names_the_workspace
+decisions §10: moss_tools answers a question with at most 8 tools, and the best with its schema
+    test_the_right_tool_is_the_first_and_comes_with_its_schema
+    test_everyday_questions_lead_to_the_right_tool
+    test_an_answer_to_a_question_is_short
+    test_listed_tools_are_told_and_are_never_the_only_answer
+    test_every_tool_declares_everyday_words
+decisions §10: unknown tools and arguments name only what is alike; tools of other memory servers lead to Moss's
+    test_a_tool_of_another_memory_leads_to_the_one_that_does_it
+    test_what_was_to_be_stored_is_carried_over
+    test_every_tool_that_is_led_to_exists_and_no_name_of_moss_is_taken
+    test_odd_arguments_of_a_foreign_tool_are_no_accident
+    test_the_nearest_tool_is_alike_or_not_named
+    test_a_misspelled_tool_is_called_again_by_its_right_name
+    test_an_unknown_argument_names_only_one_that_is_alike
+    test_at_most_a_third_of_the_letters_differ
+    test_a_tool_that_is_switched_off_is_not_led_to
+decisions §10: the order of workspaces is the true order of change within a second
+    test_changes_within_one_second_are_listed_in_their_true_order
 """
 
 

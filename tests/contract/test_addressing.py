@@ -54,7 +54,9 @@ def test_every_tool_that_addresses_by_name_is_known_here() -> None:
 @pytest.mark.parametrize("tool", ADDRESSING)
 def test_a_fetch_key_is_an_address(call: Door, tool: str, named: bool) -> None:
     family = "artifact" if tool.startswith("artifact_") else "capsule"
-    typed = {"type": family} if tool.startswith("moss_") else {}
+    operation = catalog.find(tool)
+    assert operation is not None
+    typed = {"type": family} if "type" in operation.parameters else {}
     first = store(call, family, **({"name": "auth"} if named else {}))["id"]
     key = key_of(call, family, first)
     if tool.endswith("_restore"):

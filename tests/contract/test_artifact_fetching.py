@@ -88,9 +88,9 @@ def test_a_deleted_artifact_is_not_found(call: Door, tool: str, more: dict[str, 
 
 def test_deleting_an_artifact_answers_its_id_and_frees_its_name(call: Door) -> None:
     first = put(call, "a")
-    assert call("artifact_delete", name=" A ") == {"deleted": True, "id": first}
+    assert call("artifact_delete", name=" A ") == {"deleted": True, "id": first, "workspace": "default"}
     second = put(call, "a")
-    assert call("artifact_delete", id=second) == {"deleted": True, "id": second}
+    assert call("artifact_delete", id=second) == {"deleted": True, "id": second, "workspace": "default"}
     assert listed_names(call) == []
 
 
@@ -119,7 +119,8 @@ def test_a_touch_answers_the_new_life_and_keeps_content_and_version(call: Door) 
     before = call("artifact_fetch", id=stored)
     answer = call("artifact_touch", name="a", ttl_seconds=7200)
     after = call("artifact_fetch", id=stored)
-    assert answer == {"id": stored, "ttl_seconds": 7200, "expires_at": after["expires_at"], "version": 1}
+    told = {"id": stored, "workspace": "default", "ttl_seconds": 7200, "version": 1}
+    assert answer == {**told, "expires_at": after["expires_at"]}
     assert after["ttl_seconds"] == 7200
     assert after["expires_at"] == after["updated_at"] + 7200
     moved = ("ttl_seconds", "expires_at", "updated_at")

@@ -36,7 +36,9 @@ ALIKE = [
 
 def test_storing_an_artifact_answers_what_the_document_lists(call: Door) -> None:
     answer = call("artifact_store", **WHOLE)
-    assert set(answer) == {"id", "workspace", "name", "kind", "version", "data_chars", "text_chars", "expires_at"}
+    assert set(answer) == {
+        "id", "workspace", "created_workspace", "name", "kind", "version", "data_chars", "text_chars", "expires_at",
+    }  # fmt: skip
     assert re.fullmatch(r"[0-7][0-9A-HJKMNP-TV-Z]{25}", answer["id"])
     assert (answer["workspace"], answer["name"]) == ("Plan Room", "Run-1 Explorer")
     assert (answer["kind"], answer["version"]) == ("explorer-finding", 1)

@@ -27,7 +27,7 @@ LONG = {
     "branchmind_docs_list", "branchmind_tag_list", "branchmind_graph_query", "branchmind_graph_diff",
     "branchmind_graph_validate", "branchmind_think_context", "branchmind_think_query", "branchmind_think_pins",
     "branchmind_think_pack", "branchmind_think_watch", "branchmind_context_pack", "branchmind_trace_hydrate",
-    "tasks_show",
+    "tasks_show", "tasks_handoff",
 }  # fmt: skip
 """Reads that would answer more than anybody wants to hear; what the others say is short by its nature."""
 PAGE_CHARS = 20_000
@@ -149,7 +149,7 @@ def test_a_page_holds_at_least_one_item_and_never_shortens_it(home: str) -> None
         assert [item["data"]["text"] for item in page["items"]] == [HUGE]
         assert page["pagination"] == {"limit": 50, "offset": 0, "has_more": True, "count": 1, "next_offset": 1}
         last = store.call("artifact_list", {"offset": 1})
-        assert last["pagination"] == {"limit": 50, "offset": 1, "has_more": False}
+        assert last["pagination"] == {"limit": 50, "offset": 1, "has_more": False, "count": 1}
 
 
 def test_pages_are_of_a_hundred_thousand_characters_by_themselves(store: Store) -> None:

@@ -269,5 +269,5 @@ def test_a_record_without_a_time_has_the_one_of_its_observation(home: str, clock
 @pytest.mark.parametrize(
     "asked", [{"after": "May"}, {"before": ""}, {"after": 5}, {"after": "2025-06-01", "before": "2025-05-01"}]
 )
-def test_a_time_that_is_none_is_refused(call: Door, asked: dict[str, Any]) -> None:
+def test_a_time_to_choose_by_that_is_none_is_refused(call: Door, asked: dict[str, Any]) -> None:
     call.refuses("INVALID_REQUEST", "moss_search", query="zebra", **asked)

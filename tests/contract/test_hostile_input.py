@@ -74,7 +74,7 @@ def base_arguments(tool: str, ids: dict[str, str]) -> dict[str, Any]:
         return sample_arguments(tool, operation.required, ids)
     arguments = {name: SENSIBLE.get(name, sample(operation.parameters[name])) for name in operation.required}
     if "id" in operation.parameters:
-        arguments["id"] = ids[catalog.toolset_of(tool) or arguments["type"]]
+        arguments["id"] = ids[catalog.toolset_of(tool) or arguments.get("type", "capsule")]
     elif "workspace" in operation.parameters and operation.destructive:
         arguments["workspace"] = "default"
     if "id" in arguments and "title" in operation.parameters:

@@ -72,6 +72,7 @@ def test_work_trees_share_the_name_of_the_main_one(
     own = repository / ".git" / "worktrees" / "other"
     own.mkdir(parents=True)
     (own / "commondir").write_text("../..\n")
+    (own / "HEAD").write_text("ref: refs/heads/main\n")
     other = repository.parent / "other"
     other.mkdir()
     (other / ".git").write_text(f"gitdir: {own}\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL, StoreDoor, open_test_store
-from contract.everything import call_everything, call_unlisted, prepare
+from contract.everything import call_about_code, call_everything, call_unlisted, prepare
 from moss_memory.errors import MossError
 from moss_memory.registry import catalog
 from moss_memory.tools.record.spool_import import migrate
@@ -141,10 +141,11 @@ def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(
     """Every field of the registry is tried, so that a new one that stores a text cannot be forgotten."""
     monkeypatch.setitem(globals(), "SUBSTITUTE", "Zq7 a text that is nowhere else")
     prepare(home)
-    with open_test_store(home, clock) as store:
+    with open_test_store(home, clock, in_work_tree=True) as store:
         door = Substituting(store)
         call_everything(door)
         call_unlisted(door)
+        call_about_code(door)
         door("branchmind_checkout", workspace="shop", ref="main")  # a branch that every new workspace has
     fields = {
         (operation.name, name)

@@ -28,6 +28,7 @@ def walk(value: Any) -> list[str]:
 def test_every_v1_name_answers_as_its_later_tool_with_task_link(call: Door) -> None:
     stored = call("moss.store", workspace="startupA", name="auth", capsule_text=FULL)
     link = {"moss_capsule": "auth", "moss_workspace": "startupA"}
+    assert stored.pop("created_workspace") is True
     assert stored == {"id": stored["id"], "task_link": link, "version": 1}
     address = {"workspace": "startupA", "name": "auth"}
     assert call("moss.fetch", **address)["task_link"] == link
@@ -37,7 +38,7 @@ def test_every_v1_name_answers_as_its_later_tool_with_task_link(call: Door) -> N
     assert call("moss.list", workspace="startupA")["items"][0]["task_link"] == link
     assert call("moss.inventory")["items"][0]["task_link"] == link
     assert call("moss.export", path="v1.jsonl")["count"] == 1
-    assert call("moss.delete", **address) == {"deleted": True, "id": stored["id"]}
+    assert call("moss.delete", **address) == {"deleted": True, "id": stored["id"], "workspace": "startupA"}
     assert call("moss.purge")["purged"] == 1
     assert call("moss.import", path="v1.jsonl")["imported"] == 1
 

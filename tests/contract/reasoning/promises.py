@@ -353,7 +353,7 @@ search: notes and graph nodes are found beside capsules, each hit with its addre
     test_a_note_belongs_to_no_run
     test_an_inherited_note_or_node_is_found_once
     test_a_renamed_branch_is_found_under_its_new_name
-    test_what_a_merge_wrote_is_found
+    test_what_a_merge_copied_is_found_once
     test_markup_in_a_note_or_node_cannot_forge_a_highlight
     test_search_pages_over_notes_and_nodes_show_every_hit_once
     test_a_disabled_family_is_not_searched

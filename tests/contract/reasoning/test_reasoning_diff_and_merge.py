@@ -99,7 +99,7 @@ def test_a_merge_copies_the_notes_that_the_other_branch_does_not_show(room: Room
     before = room.entries("b")
     answer = room("merge", from_="b", into="main")
     assert answer == {
-        "from": "b", "into": "main", "doc": "notes", "merged": 3, "skipped": 0,
+        "workspace": "Shop", "from": "b", "into": "main", "doc": "notes", "merged": 3, "skipped": 0,
         "pagination": {"cursor": None, "has_more": False, "limit": 200, "count": 3},
     }  # fmt: skip
     assert room.texts("main") == ["shared", "main0", "main1", "main2", "b0", "b1", "b2"]

@@ -27,7 +27,7 @@ def changes(room: Room, from_: str, to: str, **asked: Any) -> list[Any]:
 def test_applying_answers_what_was_done_and_the_last_version(room: Room) -> None:
     room("init")
     answer = room.apply(node("a"), node("b"), edge("a", "to", "b"), edge("b", "to", "a"), gone("a", "to", "b"))
-    assert set(answer) == {"branch", "doc", "applied", "last_seq", "last_ts_ms"}
+    assert set(answer) == {"workspace", "branch", "doc", "applied", "last_seq", "last_ts_ms"}
     assert (answer["branch"], answer["doc"]) == ("main", "graph")
     counts = {"nodes_upserted": 2, "nodes_deleted": 0, "edges_upserted": 2, "edges_deleted": 1}
     assert answer["applied"] == counts

@@ -58,8 +58,8 @@ def test_a_merge_answers_what_it_did(room: Room) -> None:
     answer = room("graph_merge", from_="b", into="main")
     assert not answer.pop("conflict_ids", None)
     assert answer == {
-        "from": "b", "into": "main", "doc": "graph", "merged": 1, "skipped": 0, "conflicts_created": 0,
-        "pagination": {"cursor": None, "has_more": False, "limit": 200, "count": 1},
+        "workspace": "Shop", "from": "b", "into": "main", "doc": "graph", "merged": 1, "skipped": 0,
+        "conflicts_created": 0, "pagination": {"cursor": None, "has_more": False, "limit": 200, "count": 1},
     }  # fmt: skip
 
 
@@ -285,7 +285,7 @@ def test_use_from_writes_their_state_as_a_new_version(room: Room) -> None:
     before = room.nodes()["n"]["last_seq"]
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_from")
     outcome = {"outcome": "main has the state of b"}
-    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": True, **outcome}
+    assert answer == {"workspace": "Shop", "conflict_id": conflict_id, "status": "resolved", "applied": True, **outcome}
     assert title(room) == "theirs"
     assert room.nodes()["n"]["last_seq"] > before
     shown = room.conflict(conflict_id)
@@ -298,7 +298,13 @@ def test_use_into_keeps_our_state(room: Room) -> None:
     before = versions(room, "main")
     answer = room("graph_conflict_resolve", conflict_id=conflict_id, resolution="use_into")
     outcome = {"outcome": "main has its own state"}
-    assert answer == {"conflict_id": conflict_id, "status": "resolved", "applied": False, **outcome}
+    assert answer == {
+        "workspace": "Shop",
+        "conflict_id": conflict_id,
+        "status": "resolved",
+        "applied": False,
+        **outcome,
+    }
     assert (title(room), versions(room, "main")) == ("ours", before)
     assert room.conflict(conflict_id)["status"] == "resolved"
 

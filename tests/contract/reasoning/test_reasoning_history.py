@@ -25,7 +25,7 @@ def logged(room: Room, **asked: Any) -> list[str]:
 
 def test_a_commit_answers_a_record_of_it(room: Room) -> None:
     answer = room("commit", artifact="the text", message="Decide", meta={"a": 1})
-    assert set(answer) == {"workspace", "branch", "docs", "commits"}
+    assert set(answer) == {"workspace", "created_workspace", "branch", "docs", "commits"}
     assert (answer["workspace"], answer["branch"], answer["docs"]) == ("Shop", "main", ["notes"])
     [record] = answer["commits"]
     [entry] = room.entries()

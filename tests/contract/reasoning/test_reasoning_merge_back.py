@@ -39,7 +39,8 @@ def test_one_call_merges_notes_trace_and_graph_into_the_base(room: Room) -> None
     room("think_add_decision", card={"id": "d", "title": "So", "answers": "q"}, branch="b")
     answer = room("merge_back", from_="b")
     assert answer == {
-        "from": "b", "into": "main", "notes": {"merged": 1, "skipped": 0}, "trace": {"merged": 4, "skipped": 0},
+        "workspace": "Shop", "from": "b", "into": "main",
+        "notes": {"merged": 1, "skipped": 0}, "trace": {"merged": 4, "skipped": 0},
         "graph": {"merged": 3, "skipped": 0, "conflicts_created": 0}, "conflicts": [],
     }  # fmt: skip
     assert room.texts() == ["before", "a note"]

@@ -30,7 +30,7 @@ def needed(tool: Any) -> dict[str, Any]:
 
 def test_a_note_answers_its_entry(room: Room) -> None:
     answer = room("notes_commit", content="why", title="Choice", format="md", meta={"links": ["a", {"b": None}]})
-    assert set(answer) == {"entry"}
+    assert set(answer) == {"workspace", "created_workspace", "entry"}
     entry = answer["entry"]
     assert isinstance(entry.pop("seq"), int)
     assert isinstance(entry.pop("ts"), str)

@@ -95,7 +95,7 @@ def test_workspaces_see_nothing_of_each_other(room: Room) -> None:
 
 def test_init_answers_where_things_are_and_what_the_defaults_are(room: Room) -> None:
     answer = room("init")
-    assert set(answer) == {"workspace", "storage_dir", "schema_version", "checkout", "defaults"}
+    assert set(answer) == {"workspace", "storage_dir", "schema_version", "checkout", "defaults", "created_workspace"}
     assert (answer["workspace"], answer["checkout"], answer["defaults"]) == ("Shop", "main", DEFAULTS)
     assert os.path.realpath(answer["storage_dir"]) == os.path.realpath(room.door.home)
     assert isinstance(answer["schema_version"], int)

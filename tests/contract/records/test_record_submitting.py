@@ -33,6 +33,7 @@ def test_a_submission_answers_what_the_document_promises(archive: Archive) -> No
     answer = archive.submit("feature_unit")
     assert set(answer) == {
         "payload_id", "payload_content_id", "payload_submission_id", "created", "message", "entity_id", "workspace",
+        "created_workspace",
     }  # fmt: skip
     assert UUID(answer["payload_id"]).version == 5
     assert UUID(answer["payload_submission_id"]).version == 7

@@ -39,7 +39,7 @@ def test_task_1000_comes_after_task_999(desk: Desk) -> None:
 def test_a_new_task_answers_its_id_kind_revision_and_event(desk: Desk) -> None:
     for kind, made in (("plan", "PLAN-001"), ("task", "TASK-001")):
         answer = desk("create", kind=kind, title="A")
-        assert set(answer) - {"steps"} == {"workspace", "id", "kind", "title", "revision", "event"}
+        assert set(answer) - {"steps", "created_workspace"} == {"workspace", "id", "kind", "title", "revision", "event"}
         assert (answer["id"], answer["kind"], answer["revision"]) == (made, kind, 1)
         assert (answer["workspace"], answer["title"]) == ("Shop", "A")
         assert answer["event"]["target"] == made

@@ -75,7 +75,9 @@ def test_an_unknown_type_is_refused_with_the_types_there_are(desk: Desk) -> None
 def test_a_card_is_an_entry_of_the_trace_and_a_node_of_the_graph(desk: Desk) -> None:
     desk.room.apply(node("h1", "hypothesis"), node("t1", "test"))
     answer = desk.room("think_card", card=FULL, supports=["h1"], blocks="t1")
-    assert set(answer) == {"branch", "trace_doc", "graph_doc", "card_id", "inserted", "graph_applied", "last_seq"}
+    assert set(answer) == {
+        "workspace", "branch", "trace_doc", "graph_doc", "card_id", "inserted", "graph_applied", "last_seq",
+    }  # fmt: skip
     assert (answer["branch"], answer["trace_doc"], answer["graph_doc"]) == ("main", "trace", "graph")
     assert (answer["card_id"], answer["inserted"]) == ("q1", True)
     assert answer["graph_applied"] == {"nodes_upserted": 1, "edges_upserted": 2}
@@ -108,7 +110,7 @@ def test_the_same_card_again_in_any_form_is_no_change(desk: Desk, form: str) -> 
     ):
         answer = desk.room("think_card", card=again, supports=["a", "b", "a"])
         assert answer == {
-            **{name: first[name] for name in ("branch", "trace_doc", "graph_doc", "card_id")},
+            **{name: first[name] for name in ("workspace", "branch", "trace_doc", "graph_doc", "card_id")},
             "inserted": False, "graph_applied": {"nodes_upserted": 0, "edges_upserted": 0},
             **({"meta_keys": ["owner"]} if again == LINES else {}),
         }  # fmt: skip
@@ -347,7 +349,9 @@ def test_adding_a_card_of_a_type_replaces_the_type_it_says(desk: Desk, type: str
     answer = desk.room(
         tool, card={**FULL, "type": "update" if type == "note" else "note"}, supports=["a"], blocks=["b"]
     )
-    assert set(answer) == {"branch", "trace_doc", "graph_doc", "card_id", "inserted", "graph_applied", "last_seq"}
+    assert set(answer) == {
+        "workspace", "branch", "trace_doc", "graph_doc", "card_id", "inserted", "graph_applied", "last_seq",
+    }  # fmt: skip
     assert card_of(desk, "q1")["type"] == type
     assert answer["graph_applied"] == {"nodes_upserted": 1, "edges_upserted": 2}
     assert desk.room("think_card", card={**FULL, "type": type}, supports=["a"], blocks=["b"])["inserted"] is False

@@ -35,7 +35,7 @@ def test_duplicates_become_merged_and_point_to_the_oldest(desk: Desk) -> None:
     add(desk, "c", "The cache is never cleared", "At all.")
     before = desk.room.nodes()
     answer = desk.room("think_nominal_merge")
-    assert set(answer) == {"branch", "graph_doc", "groups", "applied"}
+    assert set(answer) == {"workspace", "branch", "graph_doc", "groups", "applied"}
     assert answer["groups"] == [{"canonical": "b", "merged": ["a", "c"], "similarity": 1.0}]
     assert answer["applied"] == {**NOTHING, "nodes_upserted": 2, "edges_upserted": 2}
     after = desk.room.nodes()

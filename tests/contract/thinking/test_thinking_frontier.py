@@ -133,7 +133,7 @@ def test_the_frontier_shows_twenty_unless_told_otherwise_and_the_best_ones(timed
 def test_a_link_is_an_edge_between_cards_that_are_there(desk: Desk) -> None:
     add(desk, "q1", "h1")
     answer = desk.room("think_link", from_="h1", rel="answers", to="q1", meta={"sure": 0.8})
-    assert set(answer) == {"branch", "graph_doc", "edge", "applied", "last_seq"}
+    assert set(answer) == {"workspace", "branch", "graph_doc", "edge", "applied", "last_seq"}
     assert state(answer["edge"]) == {
         "from": "h1",
         "rel": "answers",
@@ -154,7 +154,7 @@ def test_a_status_is_set_for_all_cards_or_none(desk: Desk) -> None:
     add(desk, "q1", "q2", "h1")
     before = desk.room.nodes()
     answer = desk.room("think_set_status", ids=["q1", "h1", "q1"], status=" closed ")
-    assert set(answer) == {"branch", "graph_doc", "status", "updated", "unchanged", "last_seq"}
+    assert set(answer) == {"workspace", "branch", "graph_doc", "status", "updated", "unchanged", "last_seq"}
     assert (answer["status"], answer["updated"], answer["unchanged"]) == ("closed", ["q1", "h1"], [])
     after = desk.room.nodes()
     for one in ("q1", "h1"):
@@ -208,7 +208,8 @@ def test_a_pin_is_set_and_taken_off_and_is_no_part_of_the_card(desk: Desk) -> No
     before = desk.room.nodes()
     answer = desk.room("think_pin", ids=["q1", "q2"])
     assert answer == {
-        "branch": "main", "graph_doc": "graph", "pinned": True, "updated": ["q1", "q2"], "unchanged": [],
+        "workspace": "Shop", "branch": "main", "graph_doc": "graph", "pinned": True, "updated": ["q1", "q2"],
+        "unchanged": [],
     }  # fmt: skip
     assert desk.room("think_pin", ids="q1") == {**answer, "updated": [], "unchanged": ["q1"]}
     assert desk.room.nodes() == before

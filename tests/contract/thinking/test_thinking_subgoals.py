@@ -21,7 +21,7 @@ def test_a_subgoal_is_a_question_below_a_question_with_a_trace_and_a_graph_of_it
     answer = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?", text="Look at its log.")
     assert set(answer) == {
         "branch", "graph_doc", "subgoal_id", "question_id", "child_trace_doc", "child_graph_doc", "inserted",
-        "last_seq",
+        "last_seq", "workspace",
     }  # fmt: skip
     assert (answer["branch"], answer["graph_doc"], answer["question_id"]) == ("main", "graph", "q1")
     assert answer["inserted"] is True
@@ -84,7 +84,7 @@ def test_closing_a_subgoal_leaves_its_question_open(desk: Desk) -> None:
     opened = desk.room("think_subgoal_open", question_id="q1", title="Is it the worker?")
     before = desk.room.nodes()
     answer = desk.room("think_subgoal_close", subgoal_id=opened["subgoal_id"])
-    assert set(answer) == {"branch", "graph_doc", "subgoal_id", "status", "applied"}
+    assert set(answer) == {"workspace", "branch", "graph_doc", "subgoal_id", "status", "applied"}
     assert (answer["status"], answer["subgoal_id"]) == ("closed", opened["subgoal_id"])
     assert answer["applied"] == {"nodes_upserted": 1, "nodes_deleted": 0, "edges_upserted": 0, "edges_deleted": 0}
     after = desk.room.nodes()

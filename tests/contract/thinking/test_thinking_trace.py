@@ -34,7 +34,7 @@ def test_a_step_is_an_entry_of_the_trace(desk: Desk) -> None:
         "trace_step", step="Read the log", message="No retries.\nNone.", mode="explore", supports=["h1"], blocks="q1",
         meta={"minutes": 5},
     )  # fmt: skip
-    assert set(answer) == {"branch", "doc", "entry"}
+    assert set(answer) == {"workspace", "created_workspace", "branch", "doc", "entry"}
     assert (answer["branch"], answer["doc"]) == ("main", "trace")
     entry = answer["entry"]
     assert {"seq", "ts", "ts_ms", "kind", "format", "title", "content", "meta"} <= set(entry)
@@ -64,7 +64,7 @@ def test_a_numbered_thought_keeps_its_ordering(desk: Desk) -> None:
         next_thought_needed=True, is_revision=True, revises_thought=1, branch_from_thought=1, branch_id="alt",
         meta={"sure": 0.5},
     )  # fmt: skip
-    assert set(answer) == {"branch", "doc", "entry"}
+    assert set(answer) == {"workspace", "created_workspace", "branch", "doc", "entry"}
     entry = answer["entry"]
     assert (entry["kind"], entry["format"], entry["content"]) == ("note", "trace_step", "The proxy retries.")
     assert "2" in entry["title"]

@@ -62,6 +62,10 @@ _ITEM = Shape(
         "pagination": PAGINATION,
     },
     example="moss freshness --workspace shop",
+    words=(
+        "stale, outdated, still true, still valid, out of date, did the code change since, drift, obsolete notes, "
+        "which memories refer to deleted files, check against the code, up to date"
+    ),
 )
 def moss_freshness(
     tx: ReadTransaction,

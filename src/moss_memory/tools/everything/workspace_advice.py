@@ -44,7 +44,11 @@ def advise_unknown(
     """
     asked = values["workspace"]
     norm = normalize_workspace(asked)
-    if not _is_about_content(error) or _is_same(asked, tx.config.workspace) or workspace_exists(tx, norm):
+    if (
+        not _is_about_content(error, operation.name)
+        or _is_same(asked, tx.config.workspace)
+        or workspace_exists(tx, norm)
+    ):
         return
     known = all_workspaces(tx)
     if not known:
@@ -75,9 +79,12 @@ def _read_call(
     return _list_call()
 
 
-def _is_about_content(error: MossError) -> bool:
-    """Return True if an error says that something is not there, or proposes to write it."""
-    return error.code == "NOT_FOUND" or (error.recovery is not None and _writes(error.recovery["tool"]))
+def _is_about_content(error: MossError, tool: str) -> bool:
+    """Return True if an error says that something is not there, or proposes to write it by another tool."""
+    if error.code == "NOT_FOUND" or error.recovery is None:
+        return error.code == "NOT_FOUND"
+    proposed: str = error.recovery["tool"]
+    return proposed != tool and _writes(proposed)
 
 
 def _writes(tool: str) -> bool:

@@ -341,6 +341,10 @@ def list_timeline_events(
         "problems": list_of(BAD_FILE, "files that hold none", optional=True),
     },
     example="moss record capabilities",
+    words=(
+        "what can be recorded, kinds of records, which fields does a record need, record schema, example of a record, "
+        "required fields, allowed values, record types, formats of payloads"
+    ),
 )
 def record_capabilities(
     tx: ReadTransaction, *, capability_id: OneCapability | None = None, budget: Budget

@@ -119,7 +119,7 @@ class Submission:
         row["record_row"] = self._add_record(row) if created else record_row
         if not created:
             tx.run(sql["touch_record"], row)
-        answer = _answer(row, created=created)
+        answer = {**_answer(row, created=created), **tx.call.created}
         self._add_observation(row, client_request_id, answer)
         self._update_entity(row, known)
         if created:

@@ -135,6 +135,10 @@ def branchmind_graph_merge(
         "conflicts": list_of(BOTH_SIDES, "what both changed differently, to be resolved", shown="answer"),
     },
     example="moss branch merge what-if --workspace shop",
+    words=(
+        "merge a branch, merge everything back, bring a whole branch into main, finish a what-if, land the branch, "
+        "adopt the result of an experiment, combine the branch with its base"
+    ),
 )
 def branchmind_merge_back(
     tx: Transaction,

@@ -69,6 +69,10 @@ _NODE_VERSION = Shape(
         **PAGINATION,
     },
     example="moss graph history CARD-2 --workspace shop",
+    words=(
+        "how a card changed, older versions of a card, who changed the status of a card, previous text of a node, "
+        "earlier states of a hypothesis, when was it rejected, card history"
+    ),
 )
 def branchmind_graph_history(
     tx: ReadTransaction,
