@@ -120,6 +120,10 @@ class FakeStore:
     def is_large(self) -> bool:
         return self.large
 
+    def read(self, body: Callable[..., Any], **_: Any) -> list[Any]:
+        """Has no workspaces for the instructions of a session."""
+        return []
+
     def call(
         self,
         tool: str | Operation,

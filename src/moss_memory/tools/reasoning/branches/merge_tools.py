@@ -135,6 +135,7 @@ def branchmind_graph_merge(
         "conflicts": list_of(BOTH_SIDES, "what both changed differently, to be resolved", shown="answer"),
     },
     example="moss branch merge what-if --workspace shop",
+    words="merge a branch back, take over what a branch found, finish an experiment, bring a branch into its base",
 )
 def branchmind_merge_back(
     tx: Transaction,
