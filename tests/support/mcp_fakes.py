@@ -134,6 +134,7 @@ class FakeStore:
         wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         found = tool if isinstance(tool, Operation) else TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, wait), **found.decode(arguments))
