@@ -62,7 +62,7 @@ _ITEM = Shape(
         "pagination": PAGINATION,
     },
     example="moss freshness --workspace shop",
-    words="stale, outdated, out of date, still true, still valid, did the code change since, files changed, fresh, drift",
+    words="stale, outdated, out of date, still true, still valid, did the code change since, files changed, drift",
 )
 def moss_freshness(
     tx: ReadTransaction,

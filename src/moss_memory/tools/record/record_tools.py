@@ -341,7 +341,7 @@ def list_timeline_events(
         "problems": list_of(BAD_FILE, "files that hold none", optional=True),
     },
     example="moss record capabilities",
-    words="what can I submit, kinds of records, which fields, required fields, schema of a record, example of a payload",
+    words="what can I submit, kinds of records, which fields, required fields, schema of a record, example payload",
 )
 def record_capabilities(
     tx: ReadTransaction, *, capability_id: OneCapability | None = None, budget: Budget

@@ -69,7 +69,7 @@ _NODE_VERSION = Shape(
         **PAGINATION,
     },
     example="moss graph history CARD-2 --workspace shop",
-    words="history of a card, older versions of a card, how a decision changed, when did the status change, earlier text",
+    words="history of a card, older versions of a card, how a decision changed, when did the status change, earlier",
 )
 def branchmind_graph_history(
     tx: ReadTransaction,
