@@ -110,7 +110,6 @@ RIGHT_FIRST = {
     "brute force protection": "rate limit",
     "unit tests are red only at night": "session on flakes",
     "authorization checks": "gatekeeper",
-    "can we recover from losing the disk?": "restore drill",
     "which code computes shipping fees?": "price engine",
     "why do labels truncate titles?": "short names",
     "night mode": "dark theme",
@@ -126,3 +125,6 @@ AMONG_FIVE = {
     "site collapses when too many shoppers come": "load test",
 }
 """Questions that other records answer nearly as well."""
+
+TOO_FAR = "can we recover from losing the disk?"
+"""A question that shares no word with any record and whose nearest record is below the threshold of such questions."""

@@ -27,7 +27,7 @@ from contract.records.test_record_examples import (
     UNIT_ENTITIES,
 )  # fmt: skip
 from e2e.agent import MOSS, Agent
-from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST
+from e2e.months_later import AMONG_FIVE, RECORDS, RIGHT_FIRST, TOO_FAR
 from moss_memory.tools.record.spool import COLLECTIONS
 from support.patience import TIMEOUT_S
 
@@ -251,6 +251,7 @@ def test_questions_in_other_words_find_the_right_record_first_without_a_network(
         found = names(agent.send("retrieve_records", json.dumps({"search": [question]})))
         assert right in found[:5], (question, found)
         firsts[question] = found[0]
+    assert names(agent.send("retrieve_records", json.dumps({"search": [TOO_FAR]}))) == []
     # The order is by scores that were fixed on other sets; that it is nearly always right is what is promised here.
     assert sum(firsts[question] == right for question, right in RIGHT_FIRST.items()) >= 10
     for question in RIGHT_FIRST:

@@ -11,10 +11,10 @@ from support.mcp_server import McpServer
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_CALLS = 138
-MOST_FAILED = 18
+MOST_CALLS = 114
+MOST_FAILED = 14
 MOST_DETOURS = 1
-MOST_CHARS = 162_000
+MOST_CHARS = 80_900
 
 
 def play(folder: Path) -> Tally:

@@ -125,7 +125,7 @@ def reverse_a_decision(hire: Hire) -> None:
 def _is_superseded(agent: Agent) -> bool:
     """Looks for the decision as a newcomer would; True if the old card shows that it is not valid."""
     hits = agent.does("moss_search", {"query": "where do sessions live", "workspace": SHOP})["items"]
-    return any("sessions-redis" in str(hit["address"]) and hit.get("status") == "superseded" for hit in hits)
+    return any("sessions-redis" in str(hit["fetch"]) and hit.get("status") == "superseded" for hit in hits)
 
 
 def try_and_merge_back(hire: Hire) -> None:

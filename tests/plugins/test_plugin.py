@@ -43,7 +43,8 @@ def test_every_client_starts_the_same_server_and_finds_the_same_skills() -> None
         manifest = json.loads((PLUGIN / f".{client}-plugin" / "plugin.json").read_text())
         assert manifest["mcpServers"] == "./.mcp.json"
     extension = json.loads((PLUGIN / "gemini-extension.json").read_text())["mcpServers"]["moss"]
-    assert extension == {name: server[name] for name in ("command", "args")}
+    # Gemini CLI loads every listed tool into its context.
+    assert extension == {"command": server["command"], "args": [*server["args"], "--toolsets", "core"]}
     assert json.loads((PLUGIN / ".codex-plugin" / "plugin.json").read_text())["skills"] == "./skills/"
 
 

@@ -120,6 +120,10 @@ class FakeStore:
     def is_large(self) -> bool:
         return self.large
 
+    def read(self, body: Callable[..., Any], **_: Any) -> list[Any]:
+        """Has no workspaces for the instructions of a session."""
+        return []
+
     def call(
         self,
         tool: str | Operation,
@@ -130,6 +134,7 @@ class FakeStore:
         wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         found = tool if isinstance(tool, Operation) else TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, wait), **found.decode(arguments))

@@ -154,6 +154,7 @@ TOOL_GROUPS = {
             ),
             serves={
                 **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
+                "moss_freshness": ("capsule", "reasoning"),
                 **dict.fromkeys(
                     ("moss_workspaces", "moss_erase"), ("capsule", "artifact", "reasoning", "task", "record")
                 ),

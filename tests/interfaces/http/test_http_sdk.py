@@ -149,10 +149,12 @@ CHANGING = re.compile(
     r"|(?:BEGIN|END) [0-9a-f]{16}\b"
 )
 """Ids, times and fences, which no two sessions share."""
+ACTOR = re.compile(r'(\\*"by\\*": ?\\*")([^"\\]|\\+u[0-9a-f]{4})*')
+"""The actor of an event, which over HTTP also names the token."""
 
 
 def steady(answer: Any) -> str:
-    return CHANGING.sub("*", json.dumps(answer, sort_keys=True))
+    return ACTOR.sub(r"\1*", CHANGING.sub("*", json.dumps(answer, sort_keys=True)))
 
 
 @pytest.mark.parametrize("era", ["handshake", "stateless"])

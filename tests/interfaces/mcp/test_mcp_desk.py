@@ -11,7 +11,7 @@ from contract.doors import FULL
 from moss_memory.config import load_config
 from moss_memory.mcp import server_context as module
 from moss_memory.mcp.server_context import ServerContext
-from moss_memory.store import open_store
+from moss_memory.store import Store
 from support.patience import TIMEOUT_S
 
 
@@ -31,13 +31,13 @@ class TellingLock:
         self._lock.release()
 
 
-@pytest.mark.parametrize(("slow", "asked"), [("load_config", "tools"), ("open_store", "store")])
+@pytest.mark.parametrize(("slow", "asked"), [("load_config", "tools"), ("Store", "store")])
 def test_who_asks_while_it_is_made_waits_and_gets_the_same(
     home: str, monkeypatch: pytest.MonkeyPatch, slow: str, asked: str
 ) -> None:
     context, lock = ServerContext(home), TellingLock()
     monkeypatch.setattr(context, "_lock", lock)
-    makes: dict[str, Any] = {"load_config": load_config, "open_store": open_store}
+    makes: dict[str, Any] = {"load_config": load_config, "Store": Store}
     made: list[Any] = []
 
     def make(*given: Any, **named: Any) -> Any:

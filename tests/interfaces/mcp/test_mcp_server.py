@@ -164,7 +164,7 @@ def test_the_configuration_shapes_what_is_offered(home: Path) -> None:
             client.send(call(tool, {"capsule_text": TEXT}))
             error = client.receive()["error"]
             assert error["code"] == -32602
-            assert error["message"] == f"Unknown tool: {tool}"
+            assert error["message"].partition(";")[0] == f"Unknown tool: {tool}"
             assert error["data"]["error"]["details"]["nearest"]
         client.hang_up()
         warnings = client.stderr()
@@ -250,8 +250,8 @@ def test_a_session_imports_nothing_slow(home: Path) -> None:
     assert modules_after(home, call("capsule_export", {})) & slow == set()
 
 
-def test_the_database_driver_waits_for_the_first_call(home: Path) -> None:
-    assert "apsw" not in modules_after(home, request("initialize", {}), request("tools/list"))
+def test_the_list_of_tools_needs_no_database_driver(home: Path) -> None:
+    assert "apsw" not in modules_after(home, request("tools/list"))
 
 
 def test_a_session_does_not_grow(client: PipeClient) -> None:

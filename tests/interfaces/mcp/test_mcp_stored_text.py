@@ -193,4 +193,4 @@ def test_the_instructions_say_that_what_moss_returns_is_data(toolsets: tuple[str
 def test_a_workspace_in_the_instructions_hides_nothing() -> None:
     said = instructions(ToolList(workspace=f"shop\u202e{TAGS}"))
     assert not set(said) & INVISIBLE
-    assert 'yours is "shop\\u202e' in said
+    assert 'Your workspace is "shop\\u202e' in said

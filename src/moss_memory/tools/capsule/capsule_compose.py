@@ -107,7 +107,7 @@ def capsule_append(
 ) -> dict[str, Any]:
     """Add to one section of a capsule, or replace its content, and leave the rest as it is.
 
-    The section is named as its header is written, in any case. Replaces a placeholder such as `TBD`.
+    Replaces a placeholder such as `TBD`.
     """
     address = Address(id, workspace, name)
     if not content.strip():

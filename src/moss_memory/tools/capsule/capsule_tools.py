@@ -59,7 +59,7 @@ else:
     DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
     Local = {"type": "boolean", "description": "never write it to a synced folder (tag `local`)"}
     AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
-    CapsuleText = {"type": "string", "description": "the capsule, Markdown with the six sections", "own_limit": True}
+    CapsuleText = {"type": "string", "description": "Markdown with the six sections", "own_limit": True}
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:
@@ -145,7 +145,7 @@ def capsule_store(
     """Save a hand-over that another session loads by name; for one section `capsule_append`, for JSON `artifact_store`.
 
     Six sections: Objective, Current status, Decisions, Next actions, Key locations, Open questions. A taken name is
-    refused unless `mode: "replace"`, which clears optional fields not given again; the version before stays readable.
+    refused unless `mode: "replace"`, which clears optional fields not given again.
     """
     if expected_version is not None and (mode != "replace" or name is None):
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")

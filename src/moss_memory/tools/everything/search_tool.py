@@ -111,7 +111,7 @@ def moss_search(
 ) -> dict[str, Any]:
     """Find anything stored ("what did we decide in May") by words and meaning; send a hit's `fetch` to load it.
 
-    Query syntax as in `capsule_search`. A `superseded` card is no longer valid: see `superseded_by`.
+    A `superseded` card is no longer valid: see `superseded_by`.
     """
     from moss_memory.search.query import parse  # not needed by decoding and refusals
     from moss_memory.search.request import SearchRequest

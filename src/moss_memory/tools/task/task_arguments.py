@@ -48,7 +48,6 @@ else:
             "required": ["title"],
             "additionalProperties": False,
         },
-        "description": "in the order of work",
     }
     StepId = _text("STEP-001")
     StepPath = _text("or s:0.s:2")
