@@ -151,7 +151,8 @@ class ArtifactModel:
             row for row in self.rows if row["deleted"] is not None and not self.expired(row) and self._is(row, address)
         ]
         if not gone:
-            return self.find(address), False
+            self.find(address)
+            raise RefusedError("CONFLICT")
         row = max(gone, key=lambda one: (one["deleted"], one["seq"]))
         self._make_way(row, row["workspace"], row["name"])
         row["deleted"] = None

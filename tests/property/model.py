@@ -155,7 +155,8 @@ class Model:
     def restore(self, address: dict[str, str]) -> tuple[dict[str, Any], bool]:
         capsule = self.deleted(address)
         if capsule is None:
-            return self.active(address), False
+            self.active(address)
+            raise RefusedError("CONFLICT")
         if self.owner(capsule["workspace"], capsule["name"]):
             raise RefusedError("NAME_ALREADY_EXISTS")
         self._bring_back(capsule)

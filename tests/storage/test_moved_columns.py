@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
 from moss_memory.transfer.families.capsules import TABLE as CAPSULE
-from moss_memory.transfer.families.reasoning import NUMBERS
+from moss_memory.transfer.families.reasoning import NUMBERS, ORIGINS
 from moss_memory.transfer.history_export import TABLE as VERSION
 from moss_memory.transfer.workspace_import import TABLES
 from storage.database import connect
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
 MADE_AGAIN = {
     "activity", "capsule_tags", "graph_tags", "upkeep", "erasures", "vectors", "unembedded", "passages", "remembered",
+    "sync_files", "workspace_repositories",
 }  # fmt: skip
 
 
 def test_every_column_of_every_table_moves_or_is_known_not_to(door: StoreDoor) -> None:
     door("capsule_store", name="auth", capsule_text="x", allow_thin=True)
-    moves = (CAPSULE, ARTIFACT, VERSION, NUMBERS, *TABLES.values(), *record.TABLES)
+    moves = (CAPSULE, ARTIFACT, VERSION, NUMBERS, ORIGINS, *TABLES.values(), *record.TABLES)
     moved = {table.name: set(table.columns) for table in moves}
     moved["record_properties"] = {"name", "value", "row_id"}
     connection = connect(door.home)

@@ -83,6 +83,7 @@ def _schema_through_log(connection: apsw.Connection, path: str) -> int:
     except (MossError, apsw.NotADBError, apsw.CorruptError, apsw.IOError):
         if is_changed(path, connection):
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            connection.close()  # an open one would keep the index of the changed log
             raise log_changed(path) from None
         raise
 
