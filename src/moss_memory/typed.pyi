@@ -224,7 +224,7 @@ class CapsuleHit(TypedDict):
     snippet: str
     score: float
     fetch: NotRequired[FetchCall]
-    at: NotRequired[int]
+    at: int
 
 class FetchCall(TypedDict):
     tool: str
@@ -1723,7 +1723,7 @@ class Hit(TypedDict):
     superseded_by: NotRequired[str]
     version: NotRequired[int]
     fetch: NotRequired[FetchCall]
-    at: NotRequired[int]
+    at: int
     snippet: str
     score: float
 

@@ -59,7 +59,12 @@ def test_a_list_of_artifacts_has_the_pagination_of_its_document(call: Door) -> N
     for number in range(3):
         put(call, str(number))
     assert call("artifact_list", limit=2)["pagination"] == {"limit": 2, "offset": 0, "has_more": True, "count": 2}
-    assert call("artifact_list", limit=2, offset=1)["pagination"] == {"limit": 2, "offset": 1, "has_more": False}
+    assert call("artifact_list", limit=2, offset=1)["pagination"] == {
+        "limit": 2,
+        "offset": 1,
+        "has_more": False,
+        "count": 2,
+    }
     assert call("artifact_list", limit=3)["pagination"]["has_more"] is False
     beyond = call("artifact_list", offset=10)
     assert (beyond["items"], beyond["pagination"]["has_more"]) == ([], False)

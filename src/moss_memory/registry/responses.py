@@ -273,7 +273,7 @@ FETCH_CALL = NEXT_CALL.without("reason", name="FetchCall")
 
 HIT_FIELDS = {
     "fetch": Field("object", "the call that loads it", of=FETCH_CALL, optional=True, shown="never"),
-    "at": Field("moment", "when it last changed; of a record, the time that its body names", optional=True),
+    "at": Field("moment", "when it last changed; of a record, the time that its body names"),
 }
 """The fields of every search hit. `fetch` is left out if the configuration disables its tool."""
 

@@ -48,7 +48,7 @@ RECORD = Shape(
         "created_at": time_text("when it was first submitted"),
         "updated_at": time_text("when it was last submitted"),
         "superseded": flag("whether a later payload tells of the same entity", optional=True),
-        **HIT_FIELDS,
+        **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
     table=(
         Column("type", goes=5),
