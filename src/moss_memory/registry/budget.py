@@ -32,7 +32,9 @@ _NAMES = frozenset({
     "name", "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool",
     "trace_doc", "ts", "type", "workspace",
 })  # fmt: skip
-_FIXED = frozenset({"chosen", "code", "conflict_id", "event_id", "kind", "status", "step_id", "tool", "ts"})
+_FIXED = frozenset(
+    {"chosen", "code", "conflict_id", "event_id", "kind", "resolution", "status", "step_id", "tool", "ts"}
+)
 """Fields with short values that Moss defines: meaningless if cut, so they are shortened last."""
 _FIXED_MAX_CHARS = 40
 _FREE = frozenset({"arguments", "contract", "data", "meta", "payload"})
