@@ -120,6 +120,9 @@ def test_the_first_layout_comes_in_with_every_row(other: Store, tmp_path: Path) 
     other.close()
     kept = json.loads((Path(__file__).parent / "layout_1_rows.json").read_text())
     found = json.loads(json.dumps(rows_of(other.config.home)))
+    for name, rows in kept.items():
+        for row in found[name] if rows else []:
+            del row[len(rows[0]) :]  # columns of later schemas, such as the origin
     assert {name: sorted(map(str, rows)) for name, rows in found.items()} == {
         name: sorted(map(str, rows)) for name, rows in kept.items()
     }

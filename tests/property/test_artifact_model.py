@@ -80,7 +80,10 @@ class ArtifactMachine(RuleBasedStateMachine):
         except RefusedError as refused:
             code = refused.code
         else:
-            return result, self.store.call(tool, arguments)
+            answer = self.store.call(tool, arguments)
+            for name in ("created_workspace", "similar_workspace", "previous_version"):
+                answer.pop(name, None)  # the contract tests check them
+            return result, answer
         answer = outcome(self.store, tool, arguments)
         assert isinstance(answer, MossError), f"{tool}({arguments}) answered {answer}, expected {code}"
         assert answer.code == code, answer.payload()
