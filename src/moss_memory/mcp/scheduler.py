@@ -264,6 +264,7 @@ def run_call(
             idempotency_key=call.idempotency_key,
             actor=call.actor,
             code=call.code,
+            read_only=call.tools.read_only,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

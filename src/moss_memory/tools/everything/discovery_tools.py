@@ -53,9 +53,11 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
     enabled = _remove_disabled(known(), disabled)
+    if call.read_only:
+        enabled = [name for name in enabled if _only_reads(name)]
     wanted = [_check_name(name, enabled, at) for at, name in enumerate(names or [])]
     if query is not None:
-        wanted += _remove_disabled(search_tools(query), disabled)
+        wanted += [name for name in _remove_disabled(search_tools(query), disabled) if name in enabled]
     found = enabled if query is None and names is None else list(dict.fromkeys(wanted))
     tools = [describe(name, call.config.workspace, disabled or None) for name in found[:MOST]]
     # Serializing eight schemas again would take longer than finding them.
@@ -65,6 +67,11 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
 
 def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[str]:
     return [name for name in names if not disabled.has(name)] if disabled else names
+
+
+def _only_reads(name: str) -> bool:
+    found = catalog.find(name)
+    return found is not None and found.only_reads
 
 
 def _check_name(name: str, known: list[str], at: int) -> str:
