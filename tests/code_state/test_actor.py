@@ -19,7 +19,6 @@ from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
 from support.repositories import CLEAN, Repository
 
-
 REAL_PAGES = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
 
 

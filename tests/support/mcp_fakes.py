@@ -121,6 +121,12 @@ class FakeStore:
     def is_large(self) -> bool:
         return self.large
 
+    def exists(self) -> bool:
+        return False
+
+    def read(self, body: Any, **_: Any) -> Any:
+        raise MossError("STORAGE_BUSY", "there is none")
+
     def call(
         self,
         tool: str,
@@ -131,6 +137,7 @@ class FakeStore:
         wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
+        **_: Any,
     ) -> dict[str, Any]:
         found = TOOLS[tool]
         return found.body(_Transaction(self, cancelled, progress, wait), **found.decode(arguments))

@@ -142,7 +142,7 @@ def _merge_all(context: PageContext, tool: str, address: dict[str, Any]) -> bool
     """Merge all pages of a branch; return True if conflicts remain."""
     conflicts, cursor = False, None
     while True:
-        answer = context.store.call(tool, address | ({"cursor": cursor} if cursor is not None else {}))
+        answer = context.call_as_reader(tool, address | ({"cursor": cursor} if cursor is not None else {}))
         conflicts = conflicts or bool(answer.get("conflict_ids"))
         page = answer.get("pagination", answer)
         if not page.get("has_more"):
