@@ -100,7 +100,10 @@ class Store(Maintenance, Tools):
         except MossError as error:
             if operation.translate is None:
                 raise
-            raise operation.translate(error) from error.__cause__
+            translated = operation.translate(error)
+            for note in getattr(error, "__notes__", ()):
+                translated.add_note(note)
+            raise translated from error.__cause__
 
     def _run(
         self,

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 _SELF_EVIDENT = frozenset({
-    "artifact", "blocked", "branch_id", "conflict_id", "content", "contract", "doc", "doc_kind", "edges_limit",
-    "entity_id", "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges",
-    "include_snapshots", "is_revision", "limit", "limit_cards", "max_bytes", "max_errors", "max_lines", "message",
-    "mode", "name", "new", "next_thought_needed", "note", "notes_doc", "notes_limit", "offset", "old", "pinned",
-    "question_id", "reason", "rel", "status", "step", "subgoal_id", "tag", "tags", "text", "thought", "title",
-    "trace_limit", "workspace",
+    "artifact", "blocked", "branch_id", "conflict_id", "content", "contract", "doc", "doc_kind", "dry_run",
+    "edges_limit", "entity_id", "entity_type", "expected_revision", "force", "format", "include_deleted",
+    "include_edges", "include_snapshots", "is_revision", "limit", "limit_cards", "max_bytes", "max_errors",
+    "max_lines", "message", "mode", "name", "new", "next_thought_needed", "note", "notes_doc", "notes_limit",
+    "offset", "old", "phase", "pinned", "question_id", "reason", "rel", "role", "set_tags", "status", "step",
+    "subgoal_id", "tag", "tags", "text", "thought", "title", "trace_limit", "workspace",
 })  # fmt: skip
 """Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
 
