@@ -31,11 +31,14 @@ _TITLE_CHARS = 160
 _BOLD = re.compile(r"(</?b>)")
 _MARKS = re.compile(r"(?:\|[ \t:-]*-[ \t:-]*)+\||\*\*|`")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
+_CUT_HEADING = re.compile(r"\s*#{1,6}\s*(?=(?:\.\.\.)?$)")
+"""The marks of a heading whose text the snippet leaves out."""
 _ITEMS = re.compile(r"(?m)(?:\s*(?:^[ \t]*(?:[-*+]|\d+\.)[ \t]|\|))+\s*")
 _MARKDOWN_KINDS = ("capsule", "note")
 """Kinds whose texts are Markdown."""
 _WORK = re.compile(r"task/(TASK-\d+)|plan/(PLAN-\d+)")
-_WORK_KINDS = ("plan", "task", "step")
+_WORK_NODE = re.compile(r"task:((?:TASK|PLAN)-\d+)")
+_STEP_NODE = re.compile(r"step:(STEP-\d+)")
 _HITS = 20
 
 
@@ -57,9 +60,10 @@ def search(context: PageContext, request: PageRequest) -> Response:
         )
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
-        hit["path"], hit["query"] = _address(hit)
+        hit["path"], hit["query"], hit["anchor"] = _address(hit)
         if hit["path"].startswith("/tasks/"):
             hit["family"] = "task"
+    answer = _once(answer)
     return context.page(
         request,
         "search.html",
@@ -82,9 +86,20 @@ def _search(context: PageContext, request: PageRequest, question: str, kinds: li
     )
 
 
+def _once(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer with each page once: a task is a node of several graphs."""
+    best: dict[Any, dict[str, Any]] = {}
+    for hit in answer["items"]:
+        best.setdefault((hit["path"], *sorted(hit["query"].items()), hit["anchor"]), hit)
+    pagination = answer["pagination"]
+    if pagination["has_more"]:
+        pagination = {**pagination, "next_offset": pagination["offset"] + len(answer["items"])}
+    return {**answer, "items": list(best.values()), "pagination": pagination}
+
+
 def strip_markdown(snippet: str) -> str:
     """Return a piece of Markdown without its markup."""
-    plain = _HEADING.sub(r"|\1|", _MARKS.sub("", snippet))
+    plain = _HEADING.sub(r"|\1|", _CUT_HEADING.sub("", _MARKS.sub("", snippet)))
     return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
 
@@ -110,22 +125,24 @@ def mark_title(title: str, question: str) -> Markup:
     )
 
 
-def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the page of a hit and its query."""
+def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """Return the page of a hit, its query and the id of its place there."""
     address, workspace = hit["address"], hit["workspace"]
     if hit["type"] == "capsule":
-        return f"/capsules/{hit['id']}", {}
+        return f"/capsules/{hit['id']}", {}, ""
     if hit["type"] == "artifact":
-        return f"/artifacts/{hit['id']}", {}
+        return f"/artifacts/{hit['id']}", {}, ""
     if hit["type"] == "record":
-        return f"/records/{hit['id']}", {"workspace": workspace}
-    work = _WORK.fullmatch(address.get("branch") or "")
-    if work and hit.get("kind") in _WORK_KINDS:
-        return f"/tasks/{work[1] or work[2]}", {"workspace": workspace}
+        return f"/records/{hit['id']}", {"workspace": workspace}, ""
+    if work := _WORK_NODE.fullmatch(hit["id"]):
+        return f"/tasks/{work[1]}", {"workspace": workspace}, ""
+    owner = _WORK.fullmatch(address.get("branch") or "")
+    if owner and (step := _STEP_NODE.fullmatch(hit["id"])):
+        return f"/tasks/{owner[1] or owner[2]}", {"workspace": workspace}, step[1]
     branch = {"workspace": workspace, "branch": address.get("branch"), "doc": address.get("doc")}
     if hit["type"] == "note":
-        return "/reasoning/log", {**branch, "cursor": address.get("cursor")}
-    return "/reasoning", {**branch, "node": hit["id"]}
+        return "/reasoning/log", {**branch, "entry": hit["id"]}, ""
+    return "/reasoning/node", {**branch, "id": hit["id"]}, ""
 
 
 PAGES = {"/search": search}
