@@ -317,7 +317,8 @@ class ArtifactMachine(RuleBasedStateMachine):
         page = self.store.call("artifact_list", {**asked, "limit": limit, "offset": offset})
         assert page["items"] == everything[offset : offset + limit]
         has_more = offset + limit < len(everything)
-        assert page["pagination"] == {"limit": limit, "offset": offset, "has_more": has_more}
+        place = {"limit": limit, "offset": offset, "has_more": has_more, "count": len(page["items"])}
+        assert page["pagination"] == place
 
     def check_order(self, items: list[dict[str, Any]], expected: list[dict[str, Any]], by: str) -> None:
         """The items are the expected rows in their order; rows of one sweep may stand in any order."""
