@@ -206,6 +206,7 @@ class ArtifactMachine(RuleBasedStateMachine):
         if answer is not None:
             expected = listed_versions(row)
             assert all(version.pop("change").isprintable() for version in answer["versions"])
+            assert {version.pop("by") for version in answer["versions"]} <= {"python"}
             assert answer["versions"] == expected[offset : offset + limit]
             assert (answer["current"], answer["pagination"]["total"]) == (row["version"], len(expected))
 

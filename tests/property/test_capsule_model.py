@@ -169,6 +169,7 @@ class CapsuleMachine(RuleBasedStateMachine):
             return
         expected = listed_versions(capsule)
         assert all(version.pop("change").isprintable() for version in answer["versions"])
+        assert {version.pop("by") for version in answer["versions"]} <= {"python"}
         assert answer["versions"] == expected[offset : offset + limit]
         assert answer["current"] == capsule["version"]
         assert answer["pagination"]["total"] == len(expected)
