@@ -122,7 +122,7 @@ class Event:
         path = {} if self.path is None else {"path": self.path}
         return {
             "event_id": self.id or ANY, "ts": format_time(self.ts_ms), "ts_ms": self.ts_ms, "type": self.type,
-            "target": self.target, **path, "payload": self.payload,
+            "target": self.target, **path, "payload": self.payload, "by": "python",
         }  # fmt: skip
 
 

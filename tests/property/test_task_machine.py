@@ -143,6 +143,8 @@ class TaskMachine(RuleBasedStateMachine):
             assert not self.wrote(), f"{tool}({arguments}) was refused and wrote something"
             return False
         assert not isinstance(answer, MossError), f"{tool}({arguments}): {answer.payload()}, expected {expected}"
+        for name in ("created_workspace", "similar_workspace"):  # the contract tests check these
+            answer.pop(name, None)
         agree(expected, answer, f"{tool}({arguments})")
         assert not self.wrote() or tool in (*MUTATIONS, "focus"), f"{tool}({arguments}) wrote something"
         if tool in (*MUTATIONS, "focus"):
