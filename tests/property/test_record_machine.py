@@ -30,7 +30,8 @@ VALUES: dict[str, list[Any]] = {
     "rationale": ["because", "why not"], "context": [None, "here"], "outcomes": [None, "success", "failure"],
     "impact": [None, "large"], "location": [None, "src"], "type": ["component", "pattern"],
     "risk_level": [None, "low", "high"], "details": [None, {}, {"a": [1, None]}, {"b": 2}],
-    "actions": [None, [], [{"a": 1}], [{"b": 1}, {}]], "checkpoints": [None, [{"step": 1}]], "notes": [None, "first", "second"],
+    "actions": [None, [], [{"a": 1}], [{"b": 1}, {}]], "checkpoints": [None, [{"step": 1}]],
+    "notes": [None, "first", "second"],
 }  # fmt: skip
 STATUS = {
     "feature_unit": ["planning", "deferred", "completed"],

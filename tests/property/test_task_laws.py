@@ -242,7 +242,12 @@ def test_a_card_in_another_form_or_on_a_branch_that_shows_it_changes_nothing(
     here: dict[str, Any] = {"workspace": workspace, "supports": ["X", "Y"], "blocks": "Z"}
     forms = forms_of(card, "the card")
     for linked in "XYZ":
-        ask(store, "branchmind_think_card", workspace=workspace, card={"id": linked, "title": linked, "type": "question"})
+        ask(
+            store,
+            "branchmind_think_card",
+            workspace=workspace,
+            card={"id": linked, "title": linked, "type": "question"},
+        )
     first = data.draw(st.sampled_from(list(forms)))
     assert ask(store, "branchmind_think_card", card=forms[first], **here)["inserted"]
     settle = data.draw(st.sampled_from(["nothing", "status", "pin", "link", "merge"]))
