@@ -65,7 +65,7 @@ def run_with_retry(
         if time.monotonic() + pause_s >= until:
             raise _unknown_error(call) if in_doubt else failure from failure
         if is_lost(failure) or isinstance(failure, Unconfirmed):
-            engine.close()  # idle connections are lost too
+            engine.disconnect()  # idle connections are lost too
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
