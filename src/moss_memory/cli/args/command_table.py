@@ -6,6 +6,7 @@ from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.registry.responses import (
     BAD_FILE,
     FINDINGS,
+    NAMED_TOKEN,
     Column,
     Shape,
     anything,
@@ -190,6 +191,9 @@ _ALL = (
             "read_only": _flag("refuse every tool that writes"),
             "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
             "log": _flag("say every request on stderr; without it only those that were refused"),
+            "log_format": _text(
+                "json says every request as a JSON object on a line; text if left out", enum=["text", "json"]
+            ),
             "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
             "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
             "behind_proxy": _flag("a proxy in front of it does TLS"),
@@ -536,6 +540,40 @@ _ALL = (
                 shown="opened",
             )
         },
+    ),
+    BuiltIn(
+        "token add",
+        "Make a named token for a person or a program that calls `moss serve`, and print it once.\n\n"
+        "Only a hash of it is stored, in the store, so that all servers of one database accept it. Everybody with a "
+        "token sees the whole store. What is written with it is by its name (`moss log --by NAME`).",
+        "moss token add anna --expires 90d",
+        {
+            "name": _text("1 to 64 letters, digits, `.`, `_`, `-` or `@`"),
+            "read_only": _flag("tools that write are refused and not listed"),
+            "expires": _text("after which time it is refused, such as 12h, 90d or 4w; never if left out"),
+        },
+        does="commands.token_command.add",
+        answers={
+            "token": text("the token; it cannot be shown again"),
+            **{name: NAMED_TOKEN.fields[name] for name in ("name", "created_at", "expires_at", "read_only")},
+        },
+        required=("name",),
+    ),
+    BuiltIn(
+        "token list",
+        "List the named tokens of the store, without the tokens themselves.",
+        "moss token list --table",
+        does="commands.token_command.list_all",
+        answers={"tokens": list_of(NAMED_TOKEN, "by name", shown="answer")},
+    ),
+    BuiltIn(
+        "token revoke",
+        "Refuse a token from now on, on every server of the store within 2 seconds; its sessions and streams end.",
+        "moss token revoke anna",
+        {"name": _text("its name")},
+        does="commands.token_command.revoke",
+        answers={"name": text("its name"), "revoked": flag("that it is refused from now on")},
+        required=("name",),
     ),
     BuiltIn(
         "config set",

@@ -17,7 +17,7 @@ from moss_memory.storage.schema_version import SCHEMA_VERSION
 from .clock import CLOCK, clock_offset_ms, is_wall_clock
 from .connections import Connections
 from .error_mapping import busy_error, is_lost, storage_error
-from .retry import run_with_retry
+from .retry import read_with_retry, run_with_retry
 from .schema import prepare, refuse_other, version_of
 from .term_dictionary import TermDictionary
 from .transaction import PostgresTransaction, PostgresWrite
@@ -78,6 +78,16 @@ class PostgresEngine:
     def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
         """Return a read transaction, which never waits for a writer."""
         return PostgresTransaction(self, call, snapshot=snapshot)
+
+    def read(
+        self, carry_out: Callable[[PostgresTransaction], Result], *, snapshot: bool, timeout_s: float, call: CallContext
+    ) -> Result:
+        """Run a call in a reading transaction; retry it until the timeout if its server is lost or has no slot."""
+        return read_with_retry(self, carry_out, snapshot=snapshot, timeout_s=timeout_s, call=call)
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._connections.usage()
 
     def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
         """Return a write transaction, which locks its workspace, or the whole store, at its first statement."""
@@ -234,11 +244,12 @@ class PostgresEngine:
     def is_large(self) -> bool:
         """Return True if the tables are large, by the server's count of their pages."""
         if time.monotonic() >= self._large_until_s:
-            self._large = self._size_bytes() > LARGE_BYTES
+            self._large = self.size_bytes() > LARGE_BYTES
             self._large_until_s = time.monotonic() + LARGE_KNOWN_S
         return self._large
 
-    def _size_bytes(self) -> int:
+    def size_bytes(self) -> int:
+        """Return the size of the tables by the count of their pages, 0 if the server cannot be reached."""
         pages = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
         try:
             connection = self.take()
