@@ -118,7 +118,10 @@ class Store(Maintenance, Tools):
             log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
                 raise
-            raise operation.translate(error) from error.__cause__
+            translated = operation.translate(error)
+            for note in getattr(error, "__notes__", ()):
+                translated.add_note(note)
+            raise translated from error.__cause__
         if "logging" in sys.modules:
             log(DEBUG, "%s took %.1f ms", operation.name, _elapsed_ms(began_s))
         return answer

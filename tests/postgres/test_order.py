@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from moss_memory.errors import MossError
@@ -19,6 +21,7 @@ from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.tools.everything.activity_tools import sql
 from support.patience import TIMEOUT_S, wait_until
+from support.postgres import databases
 from support.python_process import start
 from support.store_truth import capsule
 
@@ -118,6 +121,17 @@ def test_a_change_that_is_committed_late_is_not_overlooked(store: Store) -> None
         lambda: [change["workspace"] for change in store.call("moss_changes", {"after": known})["changes"]] == ["b"],
         "the change is overlooked",
     )
+
+
+def test_a_transaction_in_another_database_holds_no_change_back(store: Store, tmp_path: Path) -> None:
+    store.call("capsule_store", {"workspace": "a", "capsule_text": capsule()})
+    known = store.call("moss_changes", {})["seq"]
+    with psycopg.connect(databases().url_of(str(tmp_path / "other"))) as other:
+        other.execute("select pg_current_xact_id()")
+        store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
+        changes = store.call("moss_changes", {"after": known})["changes"]
+        assert [change["workspace"] for change in changes] == ["b"]
+        other.rollback()
 
 
 @pytest.mark.parametrize("first", [str, Statement.filled])

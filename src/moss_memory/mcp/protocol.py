@@ -375,6 +375,8 @@ def _to_moss_error(error: BaseException) -> MossError:
         return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
+    for note in getattr(error, "__notes__", ()):
+        say(note)  # it names the host or the role of a database, which clients need not know
     return error
 
 
