@@ -316,8 +316,9 @@ def test_a_server_whose_store_does_not_answer_lives_and_is_not_ready(tmp_path: P
 
 
 def test_metrics_are_read_by_prometheus(team: Team) -> None:
-    team.call("named", "capsule_list")
-    team.call("named", "capsule_fetch", {"name": "not there"})
+    assert team.call("named", "capsule_list").json["result"]["isError"] is False
+    missing = team.call("named", "capsule_fetch", {"name": "not there"})
+    assert missing.json["result"]["structuredContent"]["error"]["code"] == "NOT_FOUND"
     answer = team.server.ask("GET", "/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
     families = {one.name: one for one in text_string_to_metric_families(answer.text)}
@@ -398,3 +399,23 @@ def test_two_hundred_sessions_go_on_together(team: Team) -> None:
     for thread in threads:
         thread.join(TIMEOUT_S)
     assert statuses == [200] * 200
+
+
+def test_clients_are_told_no_host_and_no_role(tmp_path: Path) -> None:
+    url = "postgresql://secret_role@127.0.0.1:1/secret_base"
+    with HttpServer(tmp_path / "home", code=REAL, url=url) as server:
+        assert f"Moss serves {url} at" in server.said
+        answers = [
+            server.post(call("capsule_list")),
+            server.post(call("retrieve_records")),
+            server.post(request("resources/list")),
+            server.ask("POST", "/mcp", [("Authorization", f"Bearer {access.new_token()}")], "{}"),
+            server.ask("GET", "/readyz"),
+        ]
+        assert [answer.status for answer in answers] == [200, 200, 200, 503, 503]
+        error = answers[0].json["result"]["structuredContent"]["error"]
+        assert (error["code"], error["retryable"]) == ("STORAGE_BUSY", True)
+        assert answers[3].headers["retry-after"] == "1"
+        for answer in answers:
+            assert not [word for word in ("secret", "127.0.0.1", "port 1") if word in answer.text], answer.text
+        server.logged("secret_role@127.0.0.1:1/secret_base cannot be reached")

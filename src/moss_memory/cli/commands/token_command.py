@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from moss_memory.errors import invalid_request
+from moss_memory.rows.times import duration_s
 from moss_memory.storage import access
 from moss_memory.store import open_store
 
@@ -12,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_UNITS_S = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _LONGEST_S = 100 * 366 * 86_400
 
 
@@ -43,8 +41,7 @@ def revoke(home: str | None, *, name: str) -> dict[str, Any]:
 
 def _seconds(text: str) -> int:
     """Return the seconds of a duration such as `90d`."""
-    found = re.fullmatch(r"([0-9]{1,9})([mhdw])", text.strip())
-    seconds = int(found[1]) * _UNITS_S[found[2]] if found else 0
+    seconds = duration_s(text) or 0
     if not 0 < seconds <= _LONGEST_S:
         raise invalid_request("`expires` is a duration such as 30m, 12h, 90d or 4w, at most 100 years", path="expires")
     return seconds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Workspace
 from moss_memory.registry.operation import operation
@@ -11,6 +9,7 @@ from moss_memory.registry.responses import PAGINATION, Column, Shape, list_of, m
 from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
+from moss_memory.rows.times import duration_s, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ else:
     By = {"type": "string", "description": "token's name"}
     ToolName = {"type": "string"}
 
-_UNITS_S = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 _EVENT = Shape(
     "LoggedEvent",
     {
@@ -113,13 +111,11 @@ def _conditions(
 
 def _milliseconds(tx: ReadTransaction, since: str) -> int:
     """Return the time that `since` means: an age, seconds, or a date or time."""
-    age = re.fullmatch(r"([0-9]{1,6})([mhdw])", since)
-    if age:
-        return tx.now_ms - int(age[1]) * _UNITS_S[age[2]] * 1000
-    if re.fullmatch(r"[0-9]{9,15}", since):
+    age_s = duration_s(since)
+    if age_s is not None:
+        return tx.now_ms - age_s * 1000
+    if since.isascii() and since.isdigit() and 8 < len(since) < 16:
         return int(since) * 1000
-    from moss_memory.rows.times import instant_us
-
     return instant_us(since, what="since") // 1000
 
 
