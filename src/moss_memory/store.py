@@ -304,7 +304,7 @@ class Store(Maintenance, Tools):
         wait: bool = True,
     ) -> Any:
         timeout_s = WRITE_TIMEOUT_S if wait else 0.0
-        return self._engine.read(lambda tx: body(tx, **values), snapshot=snapshot, timeout_s=timeout_s, call=call)
+        return self._engine.read(body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def _write(
         self,

@@ -348,20 +348,3 @@ def fetch_key_of(*families: str, name: str = "FetchKey") -> Field:
     fields["moss_id"] = text("its id, where it has no name", optional=True, shown="never")
     meaning = "what to put into a task, so that another session finds it"
     return object_of(Shape(name, fields), meaning, shown="opened")
-
-
-NAMED_TOKEN = Shape(
-    "NamedToken",
-    {
-        "name": text("its name"),
-        "created_at": moment("when it was made"),
-        "last_used_at": moment("the hour in which it was last used; null if never", nullable=True),
-        "expires_at": moment("when it expires; null if never", nullable=True),
-        "expired": flag("whether it has expired", shown="if_true"),
-        "read_only": flag("whether it may only read"),
-    },
-    table=(
-        Column("name", least=8), Column("created_at", "made"), Column("last_used_at", "last used"),
-        Column("expires_at", "expires"), Column("read_only", "read-only"), Column("expired"),
-    ),
-)  # fmt: skip

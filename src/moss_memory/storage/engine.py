@@ -168,7 +168,13 @@ if TYPE_CHECKING:
             """Begin a transaction that reads a snapshot."""
 
         def read(
-            self, carry_out: Callable[[ReadTransaction], Result], *, snapshot: bool, timeout_s: float, call: CallContext
+            self,
+            body: Callable[..., Result],
+            values: dict[str, Any],
+            *,
+            snapshot: bool,
+            timeout_s: float,
+            call: CallContext,
         ) -> Result:
             """Run a call in a reading transaction and return its result.
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.registry.responses import (
-    BAD_FILE,
     FINDINGS,
-    NAMED_TOKEN,
-    Column,
     Shape,
     anything,
     file_path,
@@ -21,7 +18,7 @@ from moss_memory.registry.responses import (
     texts,
 )
 
-from .sync_fields import SYNCED
+from .command_answers import CONNECTED, FAILED, HOOKS, MOVED_TABLE, NAMED_TOKEN, SKIPPED, SYNCED, UNMAPPED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,69 +88,10 @@ _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
 _WORKSPACE = _text("project namespace")
 
-_FAILED = BAD_FILE.with_fields(
-    {"code": text("why")},
-    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
-)
-
 SOURCES = (
     "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
 )  # fmt: skip
 """The importers of Moss itself; installed packages may have more."""
-_SKIPPED = Shape(
-    "LeftOut",
-    {"file": text("file"), "item": text("what"), "reason": text("why")},
-    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
-)
-
-_MOVED_TABLE = Shape(
-    "MovedTable",
-    {
-        "table": text("table"),
-        "rows": integer("its rows"),
-        "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
-    },
-    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
-)
-
-_CONNECTED = Shape(
-    "ConnectedClient",
-    {
-        "client": text("client"),
-        "found": flag("whether there are signs of it on this machine"),
-        "scope": text("whose file"),
-        "connected": text("how it reaches Moss: stdio, http, no, or unknown where its file cannot be read"),
-        "file": file_path("the client's file"),
-        "answers": text("whether Moss answered, when asked to check", optional=True),
-        "server": text("what answered", optional=True),
-        "tools": integer("how many tools it lists", optional=True),
-        "problem": text("what is wrong", optional=True),
-    },
-    table=(
-        Column("client"),
-        Column("found", goes=3),
-        Column("scope", goes=4),
-        Column("connected"),
-        Column("answers", goes=2),
-        Column("file", least=16, goes=1, widest=0),
-        Column("problem", least=20, widest=0),
-    ),
-)
-
-_HOOKS = Shape(
-    "ClientHooks",
-    {
-        "file": file_path("the file with the client's hooks"),
-        "changed": flag("whether the file changed"),
-        "events": texts("at what the client runs Moss now"),
-    },
-)
-
-_UNMAPPED = Shape(
-    "UnmappedFields",
-    {"file": file_path("the file"), "fields": texts("their names")},
-    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
-)
 
 _COMPARED = {
     "id": _text("ULID; instead of workspace + name"),
@@ -232,8 +170,8 @@ _ALL = (
             "connected": text("how the client reaches Moss now: stdio, http or no", optional=True),
             "backup": file_path("the file as it was", optional=True),
             "next": text("what to do now", optional=True),
-            "hooks": object_of(_HOOKS, "the hooks, where they are concerned", optional=True),
-            "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
+            "hooks": object_of(HOOKS, "the hooks, where they are concerned", optional=True),
+            "clients": list_of(CONNECTED, "every client", optional=True, shown="answer"),
             "failed": texts("those that are connected and do not answer", optional=True),
         },
     ),
@@ -309,7 +247,7 @@ _ALL = (
             "files": integer("files that were read"),
             "taken": map_of(integer("how many"), "what is new, by kind"),
             "already_there": integer("what was taken before"),
-            "skipped": list_of(_SKIPPED, "what was not taken"),
+            "skipped": list_of(SKIPPED, "what was not taken"),
             "dry_run": flag("whether nothing was written"),
         },
         does="commands.adopt_command.adopt",
@@ -396,10 +334,10 @@ _ALL = (
         },
         answers={
             "files": integer("files that were found"),
-            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
+            "unmapped": list_of(UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
             "migrated": integer("records that are new"),
             "already_there": integer("records that were known"),
-            "failed": list_of(_FAILED, "what could not be migrated"),
+            "failed": list_of(FAILED, "what could not be migrated"),
             "verified": integer("records that were read back"),
             "dry_run": flag("whether nothing was written"),
             **FINDINGS,
@@ -464,7 +402,7 @@ _ALL = (
             "changed": integer("rows that this run wrote or took away", optional=True),
             "resumed": flag("whether an interrupted migration was there to go on with", shown="if_true"),
             "dry_run": flag("whether nothing was written"),
-            "tables": list_of(_MOVED_TABLE, "every table", shown="answer"),
+            "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
         },
         does="commands.migrate.migrate_store",
         required=("to",),

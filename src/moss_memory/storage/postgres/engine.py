@@ -79,10 +79,16 @@ class PostgresEngine:
         return PostgresTransaction(self, call, snapshot=snapshot)
 
     def read(
-        self, carry_out: Callable[[PostgresTransaction], Result], *, snapshot: bool, timeout_s: float, call: CallContext
+        self,
+        body: Callable[..., Result],
+        values: dict[str, Any],
+        *,
+        snapshot: bool,
+        timeout_s: float,
+        call: CallContext,
     ) -> Result:
         """Run a call in a reading transaction; retry it until the timeout if its server is lost or has no slot."""
-        return read_with_retry(self, carry_out, snapshot=snapshot, timeout_s=timeout_s, call=call)
+        return read_with_retry(self, body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def connections(self) -> tuple[int, int]:
         """Return the number of connections in use and that of the calls that wait for one."""

@@ -20,11 +20,12 @@ from .error_mapping import Unconfirmed, is_lost, is_refused, is_retryable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from moss_memory.storage.engine import CallContext, Result
 
     from .engine import PostgresEngine
-    from .transaction import PostgresTransaction, PostgresWrite
+    from .transaction import PostgresWrite
 
 IN_DOUBT_TIMEOUT_S = 30.0
 """The minimum time for finding out the outcome of a commit."""
@@ -72,7 +73,8 @@ def run_with_retry(
 
 def read_with_retry(
     engine: PostgresEngine,
-    carry_out: Callable[[PostgresTransaction], Result],
+    body: Callable[..., Result],
+    values: dict[str, Any],
     *,
     snapshot: bool,
     timeout_s: float,
@@ -84,7 +86,7 @@ def read_with_retry(
     while True:
         tx = engine.begin_read(snapshot=snapshot, call=call)
         try:
-            result = carry_out(tx)
+            result = body(tx, **values)
             tx.commit()
             return result
         except psycopg.Error as error:

@@ -74,12 +74,18 @@ class SqliteEngine:
         return SqliteTransaction(self, call, reader)
 
     def read(
-        self, carry_out: Callable[[SqliteTransaction], Result], *, snapshot: bool, timeout_s: float, call: CallContext
+        self,
+        body: Callable[..., Result],
+        values: dict[str, Any],
+        *,
+        snapshot: bool,
+        timeout_s: float,
+        call: CallContext,
     ) -> Result:
         """Run a call in a reading transaction and return its result; a read never waits."""
         tx = self.begin_read(snapshot=snapshot, call=call)
         try:
-            result = carry_out(tx)
+            result = body(tx, **values)
             tx.commit()
         except BaseException:
             tx.rollback()
