@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 _SELF_EVIDENT = frozenset({
-    "artifact", "blocked", "branch_id", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
+    "artifact", "blocked", "branch_id", "by", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
     "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges", "include_provenance",
     "include_snapshots", "include_total_count", "is_revision", "lease_s", "limit", "limit_cards", "max_bytes",
     "max_errors", "max_lines", "message", "mode", "name", "new", "next_thought_needed", "note", "notes_doc",

@@ -29,7 +29,7 @@ class ServerClock:
 
     def __init__(self) -> None:
         self._ahead_ms = 0.0
-        """How far the server's clock is ahead of the monotonic clock."""
+        """The offset of the server's clock to the monotonic clock."""
         self._wall_ahead_ms = 0.0
         self._measured_s: float | None = None
 

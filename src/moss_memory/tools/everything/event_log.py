@@ -52,6 +52,7 @@ _EVENT = Shape(
     idempotent=True,
     answers={"events": list_of(_EVENT, "newest first", shown="answer"), "pagination": PAGINATION},
     example="moss log --by anna --since 7d",
+    words="audit log, who changed this, who wrote what, changes of a person, changes by a token, when was it changed",
 )
 def moss_log(
     tx: ReadTransaction,
