@@ -1,7 +1,7 @@
 """Encode postings as bytes: arrays of fixed-width integers, and positions as delta-encoded varints.
 
-The weight of a posting is one byte, and so is the size of its positions. If either is too large, it is stored before the
-positions as a varint. The number of positions in the title follows from the weight, to which each of them adds five.
+The weight of a posting is one byte, and so is the size of its positions. If either is too large, it is stored before
+the positions as a varint. The number of positions in the title follows from the weight: each of them adds five to it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
 
 
 def encode_posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
-    """Encode one term of one document: the byte of its weight, the byte of the size of its positions, and the positions."""
+    """Encode one term of one document: the bytes of its weight and of the size of its positions, and the positions."""
     if not title and len(body) == 1:  # the most frequent case
         positions = encode_varints(body)
         return 1, len(positions), positions

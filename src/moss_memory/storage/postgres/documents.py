@@ -44,6 +44,7 @@ SEGMENT_COLUMNS = {"slots": f"<{SLOT}4", "docs": f"<{DOC}", "lengths": f"<{LENGT
 _SEGMENTS = f"select segment, tag, {', '.join(SEGMENT_COLUMNS)} from search_segments"
 _KEY = np.dtype([("number", ">i4"), ("tag", ">i8")])
 WORKSPACE_BYTES = 8
+_EMPTY = (b"",) * 5
 
 
 def hash_of(workspace: str) -> bytes:
@@ -112,7 +113,7 @@ class DocumentTable:
 
     def __init__(self, tx: PostgresTransaction, buffered: bytes | None, segments: bytes | None) -> None:
         self._engine = tx._engine
-        self._known = known = _known.get(self._engine) or Documents({}, Buffered.of([b""] * 5))
+        self._known = known = _known.get(self._engine) or Documents({}, Buffered.of(_EMPTY))
         current = np.frombuffer(buffered or b"", dtype=_KEY)
         self._segments: list[Key] = np.frombuffer(segments or b"", dtype=_KEY).tolist()
         cached = known.buffered.rows["tag"]
@@ -132,7 +133,7 @@ class DocumentTable:
         known = self._known
         if not answers and self._keep.all() and len(self._segments) == len(known.segments):
             return known
-        new, others = answers or ([[b""] * 5], [])
+        new, others = answers or ([_EMPTY], [])
         read = {
             (segment, tag): tuple(
                 np.frombuffer(data, dtype=kind) for data, kind in zip(columns, SEGMENT_COLUMNS.values(), strict=True)

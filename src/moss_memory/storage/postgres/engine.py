@@ -122,7 +122,7 @@ class PostgresEngine:
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
-            prepare(connection, self._schema)
+            prepare(connection, self._index_migrated, self._schema)
             self._prepared = self.was_open = True
         self._clock.measure(connection)
 
@@ -138,6 +138,16 @@ class PostgresEngine:
                 finally:
                     self.give_back(taken)
         return self._clock.at(monotonic_s)
+
+    def _index_migrated(self, connection: Connection) -> None:
+        """Index the documents that a migration has queued."""
+        from .transaction import MigrationTransaction
+
+        MigrationTransaction(self, connection).index_queued()
+
+    def accepts(self, version: int | None) -> bool:
+        """Return True if this engine can work with a version of the schema."""
+        return version == self._schema
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
         """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""

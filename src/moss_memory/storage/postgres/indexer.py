@@ -10,6 +10,7 @@ from operator import itemgetter
 
 from moss_memory.search.tokens import words_in
 
+from . import segment_size
 from .codec import deltas, encode_posting, encode_varints
 from .term_dictionary import TERMS_LOCK, assign_ids
 
@@ -21,9 +22,6 @@ if TYPE_CHECKING:
 
     from .transaction import PostgresWrite
 
-SEGMENT = 4096
-"""The number of documents in a segment; fewer if their postings take `SEGMENT_BYTES`."""
-SEGMENT_BYTES = 4 << 20
 DUE = 512
 """The index is maintained in the background after about this many documents."""
 
@@ -101,7 +99,7 @@ def index_changes(tx: PostgresWrite, *, erases: bool) -> bool:
         rows = _tokenize(tx, changed)
         unwritten = _write_full_segment(tx, unwritten + rows)
         _add(tx, changed, rows, [] if left else unwritten)
-        due = due or any(row[0] % DUE == 0 for row in rows)
+        due = due or any(row[0] % DUE == DUE - 1 for row in rows)
         part, left = left[:_AT_ONCE], left[_AT_ONCE:]
         changed = list(tx.rows(_TAKE, {"most": _AT_ONCE, "given": part})) if part else []
     if erases and docs:
@@ -121,12 +119,15 @@ def _tokenize(tx: PostgresWrite, changed: list[Row]) -> list[Row]:
 
 def _write_full_segment(tx: PostgresWrite, rows: list[Row]) -> list[Row]:
     """Write documents as a segment if they are enough for one; return those that are not written."""
-    if len(rows) < SEGMENT and sum([len(column) for row in rows for column in row[6:]]) < SEGMENT_BYTES:
+    if (
+        len(rows) < segment_size.SEGMENT
+        and sum([len(column) for row in rows for column in row[6:]]) < segment_size.SEGMENT_BYTES
+    ):
         return rows
     from .segments import write_documents  # imports numpy
 
-    write_documents(tx, rows[:SEGMENT])
-    return rows[SEGMENT:]
+    write_documents(tx, rows[: segment_size.SEGMENT])
+    return rows[segment_size.SEGMENT :]
 
 
 def _add(tx: PostgresWrite, changed: list[Row], rows: list[Row], buffered: list[Row]) -> None:

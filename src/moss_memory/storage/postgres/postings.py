@@ -57,7 +57,12 @@ class Postings:
         """Return postings from encoded columns; `positioned` has their sizes and positions, if those were read."""
         sizes, positions = (b"".join(column) for column in positioned) if positioned else (b"", b"")
         return cls(
-            numbers, slots, _bytes_in(b"".join(weights)), _bytes_in(sizes), _lengths(sizes, positions), _bytes_in(positions)
+            numbers,
+            slots,
+            _bytes_in(b"".join(weights)),
+            _bytes_in(sizes),
+            _lengths(sizes, positions),
+            _bytes_in(positions),
         )
 
     @classmethod
@@ -165,7 +170,7 @@ def _bytes_in(data: bytes) -> Numbers:
 
 
 def _lengths(sizes: bytes, positions: bytes) -> Numbers:
-    """Return the number of bytes of the positions of each posting, including the varint of their size if there is one."""
+    """Return the number of bytes of the positions of each posting, including the varint of their size if any."""
     if 0 not in sizes:
         return _bytes_in(sizes).astype(np.int32)
     return np.diff([end for _, end in spans_of(sizes, positions)], prepend=0).astype(np.int32)

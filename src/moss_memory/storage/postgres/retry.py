@@ -94,7 +94,7 @@ def read_with_retry(
             if not _is_temporary(engine, error) or time.monotonic() + pause_s >= until:
                 raise
             if is_lost(error):
-                engine.close()  # idle connections are lost too
+                engine.disconnect()  # idle connections are lost too
         except BaseException:
             tx.rollback()
             raise

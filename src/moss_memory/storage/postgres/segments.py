@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import segment_size
 from .codec import deltas, encode_varints
-from . import indexer
 from .documents import BUFFERED, SEGMENT_COLUMNS, Buffered, hash_of
 from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, decode_deltas, keys_of, shared_key
 from .term_dictionary import TERMS_LOCK
@@ -39,13 +39,20 @@ _OLDEST = (
     " order by slot limit {1}) as oldest on first = slot and before < {2}"
 )
 _DELETED_IN = (
-    "select segment, slots from search_segments where {} * (select count(*) from search_deleted where slot between low"
+    "select slots from search_segments where {} * (select count(*) from search_deleted where slot between low"
     " and high) > octet_length(lives)"
 )
 _SEGMENTS_OF = (
     f"select segment, {', '.join(SEGMENT_COLUMNS)} from search_segments where exists"
     " (select 1 from unnest(cast(:slots as integer[])) as given (slot) where slot between low and high)"
 )
+
+_WITH_BLOCK = (
+    "select one from unnest(cast(:terms as integer[])) as one"
+    " where exists (select 1 from search_postings where key = one)"
+)
+_IN_BLOCKS = "select terms from search_postings where key = any(cast(:keys as integer[]))"
+_IN_BUFFER = "select terms from search_buffer join search_docs using (slot)"
 
 
 def flush(tx: PostgresTransaction) -> bool:
@@ -54,9 +61,11 @@ def flush(tx: PostgresTransaction) -> bool:
     Nothing is locked until the end. A document that a writer has replaced meanwhile is deleted in the new segment.
     """
     count, size = tx.row(f"select count(*), coalesce(sum({_SIZE}), 0) from search_buffer") or (0, 0)
-    if count < indexer.SEGMENT and size < indexer.SEGMENT_BYTES:
+    if count < segment_size.SEGMENT and size < segment_size.SEGMENT_BYTES:
         return False
-    (rows,) = tx.together((BUFFERED.format(_OLDEST.format(_SIZE, indexer.SEGMENT, indexer.SEGMENT_BYTES)), {}))
+    (rows,) = tx.together(
+        (BUFFERED.format(_OLDEST.format(_SIZE, segment_size.SEGMENT, segment_size.SEGMENT_BYTES)), {})
+    )
     buffered = Buffered.of(rows[0])
     write_segment(tx, buffered.columns(), buffered.postings)
     tx.queue(f"set local lock_timeout = {_LOCK_TIMEOUT_MS}")
@@ -110,7 +119,7 @@ def _write_blocks(tx: PostgresTransaction, segment: int, blocks: list[tuple[Any,
 
 def sweep(tx: PostgresTransaction) -> bool:
     """Expunge the deleted documents of one segment that has many; return False if none has."""
-    for segment, slots in tx.together((_DELETED_IN.format(DELETED_SHARE), {}))[0]:
+    for (slots,) in tx.together((_DELETED_IN.format(DELETED_SHARE), {}))[0]:
         there = set(np.frombuffer(slots, dtype=SEGMENT_COLUMNS["slots"]).tolist())
         sql = "select slot, doc, terms from search_deleted where slot between :low and :high"
         rows = tx.together((sql, {"low": min(there), "high": max(there)}))[0]
@@ -206,25 +215,17 @@ def _rewrite_documents(tx: PostgresTransaction, segment: int, columns: list[Numb
         return
     data = {name: column.tobytes() for name, column in zip(SEGMENT_COLUMNS, columns, strict=True)}
     changes = ", ".join([f"{name} = :{name}" for name in SEGMENT_COLUMNS])
-    tx.queue(f"update search_segments set tag = default, {changes} where segment = :segment", data | {"segment": segment})
+    tx.queue(
+        f"update search_segments set tag = default, {changes} where segment = :segment", data | {"segment": segment}
+    )
 
 
 def _remove_unused(tx: PostgresTransaction, terms: Numbers) -> None:
     """Remove those of the terms that are in no document from the dictionary."""
     for start in range(0, len(terms), _TERMS_AT_ONCE):
         part = terms[start : start + _TERMS_AT_ONCE]
-        own, shared, buffered = tx.together(
-            (
-                "select one from unnest(cast(:terms as integer[])) as one"
-                " where exists (select 1 from search_postings where key = one)",
-                {"terms": part.tolist()},
-            ),
-            (
-                "select terms from search_postings where key = any(cast(:keys as integer[]))",
-                {"keys": np.unique(shared_key(part)).tolist()},
-            ),
-            ("select terms from search_buffer join search_docs using (slot)", {}),
-        )
+        given: dict[str, Any] = {"terms": part.tolist(), "keys": np.unique(shared_key(part)).tolist()}
+        own, shared, buffered = tx.together((_WITH_BLOCK, given), (_IN_BLOCKS, given), (_IN_BUFFER, given))
         used = decode_deltas([*(held for (held,) in shared), *(held for (held,) in buffered)])
         unused = part[~np.isin(part, used) & ~np.isin(part, [number for (number,) in own])]
         if len(unused):

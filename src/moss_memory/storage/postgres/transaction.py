@@ -369,6 +369,29 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._update_index()
 
 
+class _NoCall:
+    """Stands for the call of a migration, which has none."""
+
+    @staticmethod
+    def clock_ms() -> int:
+        return 0
+
+
+class MigrationTransaction(PostgresWrite):
+    """The transaction of a migration, which has begun on its connection."""
+
+    def __init__(self, engine: PostgresEngine, connection: Connection) -> None:
+        no_call: Any = _NoCall
+        super().__init__(engine, 0.0, no_call)
+        self._connection = connection
+
+    def index_queued(self) -> None:
+        """Index the documents that the migration has queued."""
+        self._indexes = True
+        self._update_index()
+        self.send("select 1", None)  # sends the queued statements
+
+
 def _is_idle(connection: Connection) -> bool:
     return connection.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
 
