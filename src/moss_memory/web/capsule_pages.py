@@ -8,7 +8,7 @@ from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
 from .filter_options import most_used
 from .line_diff import difference
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .version_rows import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
     part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
-    document = None if is_json else Document(part.text)
+    document = None if is_json else MarkdownDocument(part.text)
     limit = context.store.config.capsule_max_chars
     return context.page(
         request,

@@ -6,8 +6,8 @@ from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.registry.responses import (
     BAD_FILE,
     FINDINGS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     anything,
     file_path,
     flag,
@@ -69,7 +69,7 @@ class BuiltIn:
         self.defaults: dict[str, Any] = {}
         self.does = does
         self.table = table
-        self.answers = Shape("", answers or {})
+        self.answers = ResponseSchema("", answers or {})
         self.required = required
         self.aliases = aliases or {}
         self.everywhere = everywhere
@@ -92,30 +92,34 @@ _WORKSPACE = _text("project namespace")
 
 _FAILED = BAD_FILE.with_fields(
     {"code": text("why")},
-    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+    table=(
+        TableColumn("file", least=16, widest=0),
+        TableColumn("code", goes=3),
+        TableColumn("message", least=20, widest=0),
+    ),
 )
 
 SOURCES = (
     "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
 )  # fmt: skip
 """The importers of Moss itself; installed packages may have more."""
-_SKIPPED = Shape(
+_SKIPPED = ResponseSchema(
     "LeftOut",
     {"file": text("file"), "item": text("what"), "reason": text("why")},
-    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
+    table=(TableColumn("file", least=12), TableColumn("item", least=12), TableColumn("reason", least=20, widest=0)),
 )
 
-_MOVED_TABLE = Shape(
+_MOVED_TABLE = ResponseSchema(
     "MovedTable",
     {
         "table": text("table"),
         "rows": integer("its rows"),
         "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
     },
-    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
+    table=(TableColumn("table", least=12), TableColumn("rows"), TableColumn("sha256", goes=1, widest=0)),
 )
 
-_CONNECTED = Shape(
+_CONNECTED = ResponseSchema(
     "ConnectedClient",
     {
         "client": text("client"),
@@ -129,17 +133,17 @@ _CONNECTED = Shape(
         "problem": text("what is wrong", optional=True),
     },
     table=(
-        Column("client"),
-        Column("found", goes=3),
-        Column("scope", goes=4),
-        Column("connected"),
-        Column("answers", goes=2),
-        Column("file", least=16, goes=1, widest=0),
-        Column("problem", least=20, widest=0),
+        TableColumn("client"),
+        TableColumn("found", goes=3),
+        TableColumn("scope", goes=4),
+        TableColumn("connected"),
+        TableColumn("answers", goes=2),
+        TableColumn("file", least=16, goes=1, widest=0),
+        TableColumn("problem", least=20, widest=0),
     ),
 )
 
-_HOOKS = Shape(
+_HOOKS = ResponseSchema(
     "ClientHooks",
     {
         "file": file_path("the file with the client's hooks"),
@@ -148,10 +152,10 @@ _HOOKS = Shape(
     },
 )
 
-_UNMAPPED = Shape(
+_UNMAPPED = ResponseSchema(
     "UnmappedFields",
     {"file": file_path("the file"), "fields": texts("their names")},
-    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
+    table=(TableColumn("file", least=16, widest=0), TableColumn("fields", least=16)),
 )
 
 _COMPARED = {
@@ -520,7 +524,7 @@ _ALL = (
         does="commands.task_next.next_work",
         answers={
             "next": object_of(
-                Shape(
+                ResponseSchema(
                     "NextWork",
                     {
                         "id": text("the task"),

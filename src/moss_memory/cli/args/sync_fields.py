@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import (
     FINDINGS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     file_path,
     flag,
     integer,
@@ -14,21 +14,21 @@ from moss_memory.registry.responses import (
     text,
 )
 
-_SYNC_CONFLICT = Shape(
+_SYNC_CONFLICT = ResponseSchema(
     "SyncConflict",
     {
         "type": text("capsule, artifact, or workspace for reasoning and tasks"),
         "address": text("its workspace and name"),
         "file": text("its file"),
     },
-    table=(Column("type"), Column("address", least=12), Column("file", least=16, widest=0)),
+    table=(TableColumn("type"), TableColumn("address", least=12), TableColumn("file", least=16, widest=0)),
 )
-_SYNC_SKIPPED = Shape(
+_SYNC_SKIPPED = ResponseSchema(
     "SyncSkipped",
     {"file": text("file"), "why": text("why")},
-    table=(Column("file", least=16), Column("why", least=20, widest=0)),
+    table=(TableColumn("file", least=16), TableColumn("why", least=20, widest=0)),
 )
-_GIT = Shape(
+_GIT = ResponseSchema(
     "SyncedRepository",
     {
         "committed": flag("whether there was something to commit"),

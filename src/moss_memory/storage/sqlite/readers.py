@@ -64,7 +64,7 @@ class Readers:
         idle = list(self._idle)
         return any(reader is not None and reader not in idle for reader in [found() for found in self._all])
 
-    def take(self, prepare: Callable[[], None]) -> Reader:
+    def acquire(self, prepare: Callable[[], None]) -> Reader:
         """Return a reader of the database at the path, or of an empty store if there is none.
 
         `prepare` migrates a database of an older schema.
