@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
 from moss_memory.rows.times import format_time
+from moss_memory.rows.token_estimate import tokens_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def environment(base: str) -> Environment:
     templates.filters |= {
         "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
         "pretty": pretty, "said": flash, "sentence": sentence, "spelled": format_date, "spelled_day": format_day,
-        "when": when,
+        "tokens_about": tokens_about, "when": when,
     }  # fmt: skip
     templates.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     templates.globals |= {
