@@ -18,11 +18,13 @@ from . import (
     capsule_pages,
     event_stream,
     health_page,
+    node_page,
     overview_page,
     reasoning_pages,
     record_pages,
     search_page,
     task_pages,
+    workspace_pages,
 )
 from .page_context import PageContext, PageRequest
 from .templating import FOLDER
@@ -45,8 +47,10 @@ MODULES = (
     artifact_pages,
     task_pages,
     reasoning_pages,
+    node_page,
     record_pages,
     search_page,
+    workspace_pages,
     health_page,
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""

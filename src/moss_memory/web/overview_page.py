@@ -80,7 +80,14 @@ def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     except MossError:
         return []  # no reasoning in this workspace yet
     return [
-        {"kind": "question", "title": card["title"] or card["id"], "id": card["id"], "workspace": workspace, "order": 0}
+        {
+            "kind": "question",
+            "title": card["title"] or card["id"],
+            "id": card["id"],
+            "workspace": workspace,
+            "branch": cards["branch"],
+            "order": 0,
+        }
         for card in cards["cards"]
     ]
 

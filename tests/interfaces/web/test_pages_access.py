@@ -51,7 +51,7 @@ LAID_OUT = """() => {
 }"""
 
 
-PAGES = 19
+PAGES = 21
 
 
 def every_page(store: Store) -> list[str]:
@@ -66,7 +66,8 @@ def every_page(store: Store) -> list[str]:
         f"/reasoning?{SHOP}&branch=try-idempotency&compare=main", f"/reasoning/log?{SHOP}",
         f"/reasoning/conflicts/{conflict['conflict_id']}?{SHOP}", "/records", "/records/timeline",
         f"/records/entities/{entity['entity_id']}?workspace={entity['workspace']}",
-        "/search?mode=keyword&q=refund", "/health/report", "/connect",
+        "/search?mode=keyword&q=refund", "/health/report", "/connect", "/workspaces",
+        f"/reasoning/node?{SHOP}&branch=main&id=H1",
     ]  # fmt: skip
 
 

@@ -115,6 +115,7 @@ def reasoning(store: Store) -> dict[str, str]:
     return {
         "log": "/reasoning/log?workspace=w", "long log": "/reasoning/log?workspace=many",
         "one note": f"/reasoning/log?workspace=w&entry={seq}&part=7", "graph": "/reasoning?workspace=w",
+        "node": "/reasoning/node?workspace=w&branch=main&id=n900&part=3",
         "compared": "/reasoning?workspace=w&branch=other&compare=main",
         "conflict": f"/reasoning/conflicts/{merged['conflict_ids'][0]}?workspace=w",
     }  # fmt: skip
