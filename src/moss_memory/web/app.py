@@ -16,6 +16,7 @@ from moss_memory.http.pool import POOL
 from . import (
     artifact_pages,
     capsule_pages,
+    changes_page,
     event_stream,
     health_page,
     node_page,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     Handler = Callable[[PageContext, PageRequest], Response]
 
 MODULES = (
+    changes_page,
     overview_page,
     capsule_pages,
     artifact_pages,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     """Range of old lines and the range of new lines that replaces it."""
 
 _CONTEXT_LINES = 3
-_MAX_STEPS = 400_000
+MAX_STEPS = 400_000
 """Maximum work to find a difference; texts that need more are too different to be compared."""
 
 _MAX_LINES = 1_000
@@ -23,14 +23,14 @@ class TooDifferentError(Exception):
     """Two texts cannot be compared with the work that is allowed."""
 
 
-def difference(old: str, new: str) -> list[dict[str, Any]]:
+def difference(old: str, new: str, max_steps: int = MAX_STEPS) -> list[dict[str, Any]]:
     """Return the changed lines with context; a line with a count replaces omitted ones.
 
     Texts that are too different to be compared are returned one after the other.
     """
     before, after = old.splitlines(), new.splitlines()
     try:
-        changes = changes_between(before, after)
+        changes = changes_between(before, after, max_steps)
     except TooDifferentError:
         whole = _hunk(before, after, 0, len(before), [(0, len(before), 0, len(after))])
         return [_line("skipped", "too different to compare line by line: the old text, then the new one"), *_cut(whole)]
@@ -72,7 +72,7 @@ def _hunk(before: list[str], after: list[str], first: int, last: int, group: lis
     return lines + [_line("same", text) for text in before[first:last]]
 
 
-def changes_between(before: list[str], after: list[str], max_steps: int = _MAX_STEPS) -> list[Change]:
+def changes_between(before: list[str], after: list[str], max_steps: int = MAX_STEPS) -> list[Change]:
     """Return the fewest changes that turn one list of lines or words into another, in order.
 
     Raise `TooDifferentError` if that needs more than `max_steps`.

@@ -135,7 +135,7 @@ class PageContext:
 
     def prepare(self) -> None:
         """Load the data and templates of the first page in advance."""
-        for template in ("base.html", "parts.html", "overview.html"):
+        for template in ("base.html", "parts.html", "changes.html"):
             self._templates.get_template(template)
         with contextlib.suppress(MossError):  # the page reports it
             prepare_frame(self)

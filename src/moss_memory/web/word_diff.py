@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .line_diff import MAX_STEPS as LINE_STEPS
 from .line_diff import TooDifferentError, changes_between, difference
 
 TYPE_CHECKING = False
@@ -22,9 +23,9 @@ _LIKE = 0.3
 _FIELDS = ("title", "tags", "source", "phase", "role", "run_id", "name", "workspace")
 
 
-def word_difference(old: str, new: str) -> list[dict[str, Any]]:
+def word_difference(old: str, new: str, max_steps: int = LINE_STEPS) -> list[dict[str, Any]]:
     """Return the lines of `difference`, each with its text in `parts`, of which some are `changed`."""
-    lines = difference(old, new)
+    lines = difference(old, new, max_steps)
     groups = 0
     at = 0
     while at < len(lines):

@@ -24,7 +24,7 @@ def stored(store: Store, name: str, text: str = FULL) -> str:
 
 
 def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: Store) -> None:
-    page = tab.open()
+    page = tab.open("/overview")
     expect(page.locator(".lead")).to_contain_text("handed over, decided and found out")
     counts = store.call("moss_activity", {})["counts"]
     assert [int(text) for text in page.locator(".num").all_inner_texts()] == list(counts.values())
@@ -34,7 +34,7 @@ def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: S
 
 
 def test_an_open_question_leads_to_its_text_and_to_its_place_in_the_graph(tab: Tab) -> None:
-    page = tab.open()
+    page = tab.open("/overview")
     page.get_by_role("link", name="Why are some refunds paid twice?").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Why are some refunds paid twice?")
     page.get_by_role("link", name="Show it in the graph").click()

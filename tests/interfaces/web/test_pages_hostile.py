@@ -54,6 +54,9 @@ def lists(made: dict[str, list[str]]) -> list[str]:
     places = [
         "/",
         f"/?{HERE}",
+        f"/?{HERE}&since=week&offset=60",
+        "/overview",
+        f"/overview?{HERE}",
         "/reasoning",
         f"/reasoning/conflicts/{made['conflicts'][0]}?{HERE}",
         "/connect",

@@ -33,7 +33,9 @@ ODD = (
     "/records?as_of=yesterday", "/records?entity_type=nothing",
     "/records/entities/ent_0", "/records/nothing", "/records/timeline?after_date=x", "/search", "/search?q=%22",
     "/search?q=%00", "/search?q=refund&mode=keyword&type=nothing", f"/search?q={'x' * 3000}&mode=keyword",
-    "/?workspace=%0a", "/nowhere", "/static/nothing.js", "/static/", "/static/../site.py", "/static/%2e%2e/site.py",
+    "/?workspace=%0a", "/?from=x&to=y", "/?from=9999-12-31&to=0001-01-01", "/?since=never", "/?offset=999999",
+    "/?from=2026-02-30", "/overview?workspace=%00",
+    "/nowhere", "/static/nothing.js", "/static/", "/static/../site.py", "/static/%2e%2e/site.py",
     "/static/%00",
 )  # fmt: skip
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (

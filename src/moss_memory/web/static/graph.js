@@ -237,11 +237,7 @@
     choose(id, centre) {
       for (const place of this.places.values()) place.group.classList.toggle("chosen", place.node.id === id);
       const place = this.places.get(id);
-      if (place && centre) {
-        this.x = place.x;
-        this.y = place.y;
-        this.move();
-      }
+      if (place && centre) this.keepInView(place.x, place.y);
       for (const button of this.root.querySelectorAll("[data-node]")) {
         const own = button.dataset.node === id;
         button.toggleAttribute("aria-current", own);
