@@ -267,6 +267,7 @@ def test_every_workspace_is_on_a_page_of_its_own(tab: Tab, store: Store) -> None
     expect(page.locator("main .row")).to_have_count(1)
 
 
+@pytest.mark.sqlite("the check reads the settings again, which name the database of another test")
 def test_health_says_when_it_looked_and_looks_again_after_a_change(tab: Tab, store: Store) -> None:
     page = tab.open("/health/report")
     expect(page.locator(".lead")).to_contain_text("Checked at")

@@ -197,7 +197,7 @@
         const text = far ? lines(place.node.title, WIDTH - PAD, size, most) : place.text;
         place.title.replaceChildren();
         text.forEach((line, at) => {
-          const y = far ? size + 2 + at * size * 1.2 : 37 + at * LINE;
+          const y = far ? (place.height - text.length * size * 1.2) / 2 + size + at * size * 1.2 : 37 + at * LINE;
           made("text", { class: "title", x: far ? PAD / 2 : PAD, y, "font-size": size }, place.title, line);
         });
       }
