@@ -1,4 +1,4 @@
-"""What one thing's changes were: its difference, its entries, the way to it, and how to take them back."""
+"""The changes of one thing: its difference, its entries, its address, and how to take them back."""
 
 from __future__ import annotations
 

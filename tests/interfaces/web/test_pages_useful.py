@@ -127,7 +127,7 @@ def test_a_search_opens_the_task_itself_and_shows_it_once(tab: Tab) -> None:
 
 def test_a_search_opens_a_step_a_note_and_a_node_themselves(tab: Tab, store: Store) -> None:
     step = store.call("tasks_show", {"workspace": SHOP, "target": "TASK-003"})["steps"][0]
-    page = tab.open(f"/search?mode=keyword&type=node&workspace={SHOP}&q=%22{step['title'].replace(' ', '+')}%22")
+    page = tab.open(f"/search?mode=keyword&type=task&workspace={SHOP}&q=%22{step['title'].replace(' ', '+')}%22")
     page.locator(".hits .row").first.click()
     page.wait_for_url(f"**/tasks/TASK-003?*#{step['step_id']}")
     page = tab.open("/search?mode=keyword&type=note&q=sums+floats")
