@@ -14,6 +14,7 @@ from markupsafe import Markup, escape
 
 from moss_memory.http.sign_in import ACTOR
 from moss_memory.rows.times import format_time
+from moss_memory.rows.token_estimate import tokens_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ def environment(base: str) -> Environment:
     )
     templates.filters |= {
         "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number, "pretty": pretty,
-        "said": flash, "seconds": seconds_of, "sentence": sentence, "spelled_day": format_day, "when": when, "who": who,
+        "said": flash, "seconds": seconds_of, "sentence": sentence, "spelled_day": format_day,
+        "tokens_about": tokens_about, "when": when, "who": who,
     }  # fmt: skip
     templates.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     templates.globals |= {

@@ -232,3 +232,10 @@ def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browse
         assert refused.status == 405
         tab.close()
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
+
+
+def test_the_size_in_tokens_counts_the_characters_of_every_script(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "chinese", FULL + "\n\n" + "处理每个事件一次" * 35)
+    page = tab.open(f"/capsules/{capsule}")
+    said = page.get_by_text("tokens").inner_text()
+    assert 280 <= int(said.partition("about ")[2].split()[0].replace(",", "")) <= 500
