@@ -80,7 +80,7 @@ class PageContext:
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
-        return self.store.call(tool, sent)
+        return self.store.call(tool, sent, is_load=False)
 
     def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""
