@@ -158,7 +158,7 @@ def edit(context: PageContext, request: PageRequest) -> Response:
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
     try:
         # Directly: an empty value clears a field here.
-        context.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
+        context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
     except MossError as error:
         kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
         return _edit_form(context, request, kept, error)

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse
 
 from moss_memory.demo.demo_home import BANNER
 from moss_memory.errors import MossError
+from moss_memory.http.sign_in import page_access
 from moss_memory.registry import catalog
 
 from .page_frame import frame_of, prepare_frame
@@ -80,7 +81,14 @@ class PageContext:
         operation = catalog.find(tool)
         if operation is not None and operation.budget_of is not None:
             sent.setdefault("max_chars", 0)
-        return self.store.call(tool, sent, is_load=False)
+        return self.call_as_reader(tool, sent)
+
+    def call_as_reader(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Call a tool in the name of the token that signed the browser in."""
+        access = page_access()
+        if access is None:
+            return self.store.call(tool, arguments, is_load=False)
+        return self.store.call(tool, arguments, actor=access.name, read_only=access.read_only, is_load=False)
 
     def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""
@@ -121,7 +129,7 @@ class PageContext:
             visit=request,
             now=time.time(),
             family=family,
-            read_only=self.read_only,
+            read_only=self.read_only or ((access := page_access()) is not None and access.read_only),
             form_token=self._form_token(),
             shell=frame_of(self, request),
             demonstration=BANNER if self.own_home else "",
