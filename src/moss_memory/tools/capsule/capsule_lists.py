@@ -124,9 +124,12 @@ def capsule_latest(
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
     capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
-    return {
-        "item": to_response(capsule, include_text=include_text) | (code_fields(tx, capsule) if include_text else {})
-    }
+    item = to_response(capsule, include_text=include_text)
+    if include_text:
+        if tx.call.loads is not None:
+            tx.call.loads.add(tx, capsule)
+        item |= code_fields(tx, capsule)
+    return {"item": item}
 
 
 @operation(
