@@ -372,6 +372,9 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 class _NoCall:
     """Stands for the call of a migration, which has none."""
 
+    config = None
+    operation = "upgrade"
+
     @staticmethod
     def clock_ms() -> int:
         return 0
