@@ -993,6 +993,13 @@ decisions §10: unknown tools and arguments name only what is alike; tools of ot
     test_a_tool_that_is_switched_off_is_not_led_to
 decisions §10: the order of workspaces is the true order of change within a second
     test_changes_within_one_second_are_listed_in_their_true_order
+decisions §13: moss_log lists events newest first with who and where, and never texts
+    test_events_come_newest_first_with_who_and_where_and_no_text
+    test_filters_choose_among_them
+    test_every_event_is_on_one_page
+    test_what_cannot_be_asked_is_refused
+    test_a_closed_family_is_not_in_the_log
+    test_the_tool_is_short_and_not_in_core
 """
 
 
