@@ -41,7 +41,7 @@ MARKS = {
     "stale": "drifted",
     "double": "near-duplicate",
 }
-"""What may be wrong with a capsule, each with its title as a filter."""
+"""The possible faults of a capsule, each with the title of its filter."""
 
 
 def agent(context: PageContext, request: PageRequest) -> Response:
