@@ -94,7 +94,7 @@ def database(pytestconfig: pytest.Config) -> Callable[[Path], str]:
         return lambda home: ""
     from support.postgres import databases
 
-    return lambda home: databases().url_of(str(home))
+    return lambda home: databases().keep(str(home))
 
 
 @pytest.fixture(scope="session")
