@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         (["show"], "did you mean fetch, notes show or task show?"),
         (["cat"], "did you mean fetch?"),
         (["history", "auth"], "the versions of a capsule: moss versions auth"),
-        (["add"], "did you mean store or notes add?"),
+        (["add"], "did you mean store, token add or notes add?"),
         (["put"], "did you mean store?"),
         (["create"], "did you mean store, branch create or task create?"),
         (["commit"], "did you mean store or history commit?"),
