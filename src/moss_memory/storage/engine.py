@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from moss_memory.config import Config
+    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
 
@@ -265,8 +266,8 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation",
-        "progress", "read_only", "workspace",
+        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "loads", "new_id",
+        "operation", "progress", "read_only", "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -282,8 +283,11 @@ class CallContext:
         workspace: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
+        loads: LoadCounts | None = None,
     ) -> None:
         self.operation = operation
+        self.loads = loads
+        """Counts the capsules whose text is loaded; None if this call is not counted."""
         self.caller = caller or Caller("moss")
         self.workspace = workspace
         """The only workspace that the call writes to, as given by the caller; None if it may write to any."""

@@ -25,7 +25,7 @@ from .families import records as record
 from .families.record_files import RecordRows
 from .file_names import decode_name
 from .folder_numbers import FolderNumbers
-from .workspace_files import FOLDERS, in_store_numbers, parse_rows, table_of
+from .workspace_files import FOLDERS, ORIGINS, in_store_numbers, parse_rows, table_of
 from .workspace_import import FILES as WORKSPACE_FILES
 from .workspace_import import TABLES, Workspaces
 
@@ -159,7 +159,7 @@ class Folder:
         first = dict(numbers.highest)
         for workspace, rows in work.items():
             moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
-            for table in TABLES:
+            for table in (*TABLES, ORIGINS):
                 for place, values in enumerate(moved.get(table, ()), 1):
                     self.workspaces.add(table, values, f"{workspace}: {table} line {place}")
         self.workspaces.set_counters(numbers.counters)

@@ -236,5 +236,7 @@ def _collect_parts(
         if text is None:
             missing.append(part)
         else:
+            if tx.call.loads is not None:
+                tx.call.loads.add(tx, row)
             parts.append({**part, "text": text, "chars": len(text)})
     return parts, missing

@@ -189,7 +189,7 @@ def write_lines(
 def _to_record(row: Row, origin: Origin | None) -> dict[str, Any]:
     record = dict(zip(EXPORTED_COLUMNS, row, strict=True))
     if origin is not None and origin.code is not None:
-        record["saved_in"] = {**origin.code.shown(), "repository_id": origin.code.repository_id}
+        record["saved_in"] = origin.code.in_file()
     tags_json = record.pop("tags_json")
     record["tags"] = json.loads(tags_json) if tags_json else []
     return record

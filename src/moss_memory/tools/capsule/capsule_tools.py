@@ -220,11 +220,13 @@ def capsule_fetch(
 ) -> dict[str, Any]:
     """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
-    if version is None and as_of is None:
-        row = capsules.find(tx, address, include_deleted=include_deleted)
-        return shown(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
-    upto = time_asked(version, as_of)
+    is_old = version is not None or as_of is not None
+    upto = time_asked(version, as_of) if is_old else None
     row = capsules.find(tx, address, include_deleted=include_deleted)
+    if include_text and tx.call.loads is not None:
+        tx.call.loads.add(tx, row)
+    if not is_old:
+        return shown(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
     old = versioned.at(tx, row, version=version, as_of=upto)
     answer = {**shown(old, include_text=include_text), "current_version": row["version"]}
     return answer | (code_fields(tx, old) if include_text else {})
@@ -264,6 +266,8 @@ def capsule_fetch_many(
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:
             found.append(shown(row, include_text=include_text))
+            if include_text and tx.call.loads is not None:
+                tx.call.loads.add(tx, row)
     return {"items": found, "errors": errors}
 
 

@@ -17,7 +17,7 @@ from moss_memory.rows.names import (
     pluralize,
     tags_json,
 )
-from moss_memory.storage.origin import Origin
+from moss_memory.storage.origin import Origin, note_repositories
 
 from .capsule_rows import versioned
 
@@ -120,15 +120,19 @@ class Importer:
             lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
             self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
+        written_from: dict[str, set[str]] = {}
         for _, row in lines:
             self._tx.check_cancelled()
             code = row.pop("code", None)
             if not row.get("version_at"):
                 row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": self._origin_of(code)}
+            written_from.setdefault(row["workspace_norm"], set()).add(row["version_origin"])
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
         if not lines:
             return
+        for workspace, origins in written_from.items():
+            note_repositories(self._tx, workspace, origins)
         if not self.collisions and self._insert_all([row for _, row in lines]):
             self.imported += len(lines)
             return

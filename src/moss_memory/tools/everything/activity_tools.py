@@ -114,7 +114,7 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     changes: list[dict[str, Any]] = []
     for row in found:
         change = dict(zip(_CHANGE.fields, row, strict=True))
-        if _family_of(change["tool"]) not in tx.config.disabled_types:
+        if family_of(change["tool"]) not in tx.config.disabled_types:
             changes.append(_drop_none(change))
         if len(changes) > page.limit:
             break
@@ -153,7 +153,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     days: dict[int, dict[str, int]] = {}
     families: dict[str, str] = {}
     for day, tool, changes in found:
-        family = families.get(tool) or families.setdefault(tool, _family_of(tool))
+        family = families.get(tool) or families.setdefault(tool, family_of(tool))
         if family in enabled:
             if day not in days:
                 days[day] = dict.fromkeys(enabled, 0)
@@ -161,7 +161,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 
 
-def _family_of(tool: str) -> str:
+def family_of(tool: str) -> str:
     """Return the family that a tool changes; tools over several families count as capsule."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
 

@@ -152,7 +152,7 @@ def moss_places(
     row = capsules.find(tx, Address(id, workspace, name), include_deleted=True)
     saved, tree = code_of(tx, row), tx.call.caller.work_tree()
     if saved is None or tree is None:
-        found = freshness.unknown(freshness.NO_COMMIT if saved is None else freshness.NO_REPOSITORY)
+        found = _without_comparison(tx, saved)
     else:
         found = freshness.places_of(tree, saved, row["capsule_text"])
     kinds = (("missing", found.missing), ("changed", found.changed), ("fresh", found.kept))
@@ -219,8 +219,16 @@ def _compare(tx: ReadTransaction, found: list[Candidate]) -> list[Freshness]:
 
     tree = tx.call.caller.work_tree()
     if tree is None:
-        return [freshness.unknown(freshness.NO_COMMIT if one[1] is None else freshness.NO_REPOSITORY) for one in found]
+        return [_without_comparison(tx, saved) for _, saved, _, _ in found]
     return freshness.compare_all(tree, [(saved, text) for _, saved, text, _ in found], tx.check_cancelled)
+
+
+def _without_comparison(tx: ReadTransaction, saved: CodeState | None) -> Freshness:
+    from moss_memory.code_state import freshness
+
+    if saved is None:
+        return freshness.unknown(freshness.NO_COMMIT)
+    return freshness.unknown(freshness.NO_REPOSITORY if tx.config.record_code else freshness.TURNED_OFF)
 
 
 def _rank(result: Freshness, candidate: Candidate) -> tuple[Any, ...]:

@@ -93,15 +93,26 @@ ORIGINS = Table(
     workspace_condition="",
 )
 """The actors and code states of changes; the rows of all families name them."""
+_OF_WORKSPACE = (
+    "select origin from doc_entries where workspace_norm = :workspace",
+    "select origin from graph_versions where workspace_norm = :workspace",
+    "select origin from events where workspace = :workspace and payload is not null",
+)
+WORKSPACE_ORIGINS = Table(
+    "origins",
+    *ORIGINS.columns.values(),
+    key=("origin_id",),
+    workspace_condition=f"origin_id in ({' union '.join(_OF_WORKSPACE)})",
+)
+"""The origins that reasoning and tasks of a workspace name."""
 _NAMES_ORIGINS = (
     "select version_origin from capsules", "select confirmed_origin from capsules",
-    "select version_origin from artifacts", "select origin from doc_entries", "select origin from graph_versions",
-    "select origin from events where payload is not null",
+    "select version_origin from artifacts",
 )  # fmt: skip
 
 
 def exported_origins(*, with_history: bool) -> str:
-    """Return the condition on origins that exported rows name them; others belong to this store alone."""
+    """Return the condition on origins that exported capsules and artifacts name them."""
     versions = ("select origin from versions",) if with_history else ()
     return " or ".join([f"origin_id in ({one})" for one in (*_NAMES_ORIGINS, *versions)])
 
