@@ -271,12 +271,12 @@ def test_a_session_is_not_lost_while_the_store_does_not_answer(own_team: Team) -
     session = own_team.session("owner")
     ping = json.dumps(request("ping"))
     own_team.server.__exit__()
-    away = {"url": "postgresql://role@127.0.0.1:1/base"} if own_team.url else {}
+    away = "postgresql://role@127.0.0.1:1/base" if own_team.url else ""
     database = own_team.home / "moss.db"
     if not own_team.url:
         database.rename(database.with_suffix(".away"))
         database.mkdir()
-    with HttpServer(own_team.home, code=REAL, **away) as alone:
+    with HttpServer(own_team.home, code=REAL, url=away) as alone:
         answer = alone.ask("POST", "/mcp", session, ping)
         assert (answer.status, answer.headers["retry-after"]) == (503, "1")
     if not own_team.url:
