@@ -11,7 +11,7 @@ import time
 from moss_memory.storage.access import HOUR_S, SESSION_IDLE_S
 
 from .pool import POOL, in_thread
-from .session_ids import new_id, read_id
+from .session_ids import has_form, new_id, read_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class Sessions:
     def _read(self, id: str, token: str) -> Session | None:
         """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
         info = read_id(self._journal.keys(), id)
-        if info is None and self._journal.problem is not None:
+        if info is None and self._journal.problem is not None and has_form(id):
             raise self._journal.problem
         if info is None or not token.startswith(info.token):
             return None
