@@ -331,7 +331,7 @@ class Store(Maintenance, Tools):
         timeout_s: float,
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
-        def carry_out(tx: Transaction) -> dict[str, Any]:
+        def run(tx: Transaction) -> dict[str, Any]:
             stored = None if once is None else once.begin(tx)
             if stored is not None:
                 return stored
@@ -343,8 +343,8 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        call.workspace = operation.place_of(values)
-        result = self._engine.write(carry_out, timeout_s=timeout_s, call=call)
+        call.workspace = operation.write_workspace(values)
+        result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
         return result
@@ -386,13 +386,13 @@ class Store(Maintenance, Tools):
         if self._read_only:
             raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
 
-        def carry_out(tx: Transaction) -> Result:
+        def run(tx: Transaction) -> Result:
             result = body(tx, **values)
             tx.append_event(what)
             return result
 
         with ErrorTranslation(self._engine, what):
-            return self._engine.write(carry_out, timeout_s=timeout_s, call=self._context(what))
+            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
     def exists(self) -> bool:
         """Return whether there is a store; reading does not make one."""
@@ -425,7 +425,7 @@ class Store(Maintenance, Tools):
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return self.call(tool, operation.given(arguments), idempotency_key=key)
+                return self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description
