@@ -58,7 +58,7 @@ def read_id(keys: tuple[bytes, ...], id: str) -> SessionInfo | None:
 
 
 def has_form(id: str) -> bool:
-    """Return True if a text may be the id of a session, whoever has signed it."""
+    """Return True if a text has the form of a session id, by any key."""
     return bool(_bytes_of(id))
 
 
