@@ -84,6 +84,7 @@ class Store(Maintenance, Tools):
         as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
         actor: str | None = None,
         code: CodeState | None = None,
+        read_only: bool = False,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -94,7 +95,7 @@ class Store(Maintenance, Tools):
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
-        store's actor and the code state of the process.
+        store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
@@ -107,6 +108,7 @@ class Store(Maintenance, Tools):
         call = self._context(
             operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
         )
+        call.read_only = read_only
         began_s = time.perf_counter()
         try:
             answer = self._run(
@@ -116,7 +118,10 @@ class Store(Maintenance, Tools):
             log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
                 raise
-            raise operation.translate(error) from error.__cause__
+            translated = operation.translate(error)
+            for note in getattr(error, "__notes__", ()):
+                translated.add_note(note)
+            raise translated from error.__cause__
         if "logging" in sys.modules:
             log(DEBUG, "%s took %.1f ms", operation.name, _elapsed_ms(began_s))
         return answer
@@ -136,8 +141,8 @@ class Store(Maintenance, Tools):
         if as_sent is not None and "budget" in values:
             values["budget"].as_sent = as_sent
         changes = operation.writes(values)
-        if self._is_limited:
-            self._check_allowed(operation, tool, values, changes)
+        if self._is_limited or call.read_only:
+            self._check_allowed(operation, tool, values, call, changes)
         writes = changes and not operation.no_transaction
         once = self._idempotent_call(operation, key, values, arguments, call, writes)
         if operation.scan_secrets:
@@ -155,7 +160,8 @@ class Store(Maintenance, Tools):
                 elif writes:
                     result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
                 else:
-                    result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
+                    snapshot = not operation.single_read(values)
+                    result = self._read(operation.body, values, call, snapshot=snapshot, wait=wait)
             except MossError as error:
                 self._advise(operation, arguments, values, call, error)
                 raise
@@ -263,14 +269,15 @@ class Store(Maintenance, Tools):
             return self._last_caller
         return self._caller
 
-    def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
-        """Refuse disabled tools, and writes if the store is read-only."""
+    def _check_allowed(
+        self, operation: Operation, tool: str, values: dict[str, Any], call: CallContext, changes: bool
+    ) -> None:
+        """Refuse disabled tools, and writes if the store or its caller is read-only."""
         if self._disabled:
             self._disabled.refuse(operation, values)
-        if self._read_only and (changes or not (operation.mutates or operation.idempotent)):
-            raise MossError(
-                "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
-            )
+        if (self._read_only or call.read_only) and (changes or not (operation.mutates or operation.idempotent)):
+            why = "your token is" if call.read_only else "this store is open"
+            raise MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
 
     def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
         """Return the refusal of an unknown tool, with the best next call."""
@@ -287,17 +294,17 @@ class Store(Maintenance, Tools):
         """Return a proposed call, or None if the configuration disables its tool."""
         return None if proposal is None or self._disabled.has(proposal["tool"]) else proposal
 
-    def _read(self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool) -> Any:
-        tx = self._engine.begin_read(snapshot=snapshot, call=call)
-        try:
-            result = body(tx, **values)
-            tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
-        finally:
-            tx.release()
-        return result
+    def _read(
+        self,
+        body: Callable[..., Any],
+        values: dict[str, Any],
+        call: CallContext,
+        *,
+        snapshot: bool,
+        wait: bool = True,
+    ) -> Any:
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
+        return self._engine.read(body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def _write(
         self,
@@ -343,15 +350,44 @@ class Store(Maintenance, Tools):
         snapshot: bool = True,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
+        wait: bool = True,
         **values: Any,
     ) -> Result:
         """Run a read that is no tool in one transaction; errors name it by `what`.
 
         Raise `MossError` as `call` does. Without a `snapshot` the read must be one statement.
         """
+        call = self._context(what, cancelled, progress)
         with ErrorTranslation(self._engine, what):
-            found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
+            found: Result = self._read(body, values, call, snapshot=snapshot, wait=wait)
         return found
+
+    def write(
+        self, body: Callable[..., Result], *, what: str, timeout_s: float = WRITE_TIMEOUT_S, **values: Any
+    ) -> Result:
+        """Run a write that is no tool in one transaction with its event; errors name it by `what`."""
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
+
+        def carry_out(tx: Transaction) -> Result:
+            result = body(tx, **values)
+            tx.append_event(what)
+            return result
+
+        with ErrorTranslation(self._engine, what):
+            return self._engine.write(carry_out, timeout_s=timeout_s, call=self._context(what))
+
+    def exists(self) -> bool:
+        """Return whether there is a store; reading does not make one."""
+        return self._engine.exists()
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._engine.connections()
+
+    def size_bytes(self) -> int:
+        """Return the size of the store, 0 if it is not known."""
+        return self._engine.size_bytes()
 
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from contextvars import ContextVar
 from urllib.parse import parse_qs
 
 from moss_memory.demo.demo_home import BANNER
 
-from .origin_guard import HEADERS, LOG_PATH
+from .origin_guard import HEADERS
 from .pool import POOL
 from .replies import HTML, reply
 from .request_body import UNREAD, read_body
+from .request_log import LOG_PATH, LOG_TOKEN
+from .sign_in import current_session
+from .status_routes import PATHS
 from .timeouts import PROVE
 
 TYPE_CHECKING = False
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
     from .mcp_endpoint import Endpoint
     from .sign_in import BrowserSession, SignIn
+    from .status_routes import StatusRoutes
+    from .token_registry import Access
 
 SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
@@ -45,9 +49,6 @@ background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
 button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
 """
 
-current_session: ContextVar[BrowserSession] = ContextVar("current_session")
-"""The browser session of the current request."""
-
 
 class Router:
     """The ASGI application behind the guard; the pages are loaded before the first of them is needed."""
@@ -57,13 +58,15 @@ class Router:
         *,
         endpoint: Endpoint,
         sign_in: SignIn,
+        status: StatusRoutes,
         base: str,
-        new_link: Callable[[], str],
+        new_link: Callable[[Access | None], str],
         pages: Callable[[], tuple[ASGIApp, frozenset[str]]],
         demonstration: bool = False,
     ) -> None:
         self._endpoint = endpoint
         self._sign_in = sign_in
+        self._status = status
         self._base = base
         self._new_link = new_link
         self._make_pages = pages
@@ -89,6 +92,9 @@ class Router:
         elif path == SIGN_IN or path.startswith(SIGN_IN + "/"):
             scope[LOG_PATH] = SIGN_IN
             await self._handle_sign_in(scope, send, path[len(SIGN_IN) + 1 :])
+        elif path in PATHS:
+            scope[LOG_PATH] = path
+            await self._status(scope, send)
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
@@ -109,8 +115,9 @@ class Router:
             await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
         elif code == "icon.svg":
             await reply(send, 200, _LOGO, kind=b"image/svg+xml")
-        elif not code and posted and self._endpoint.is_authorized(scope):
-            await reply(send, 200, self._new_link() + "\n")
+        elif not code and posted and (access := await self._endpoint.authorize(scope)) is not None:
+            named = None if self._endpoint.is_owner(access) else access
+            await reply(send, 200, self._new_link(named) + "\n")
         elif not code and _is_browser(scope):
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
         elif not code:
@@ -132,18 +139,23 @@ class Router:
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a page for a signed-in browser; a change must come from a form of these pages."""
         session = self._sign_in.session(scope[HEADERS].get(b"cookie"))
-        if session is None:
+        if session is None or not await self._is_accepted(session):
             await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
             return
         scope[PROVE]()
+        if session.access is not None:
+            scope[LOG_TOKEN] = session.access.name
         if scope["method"] not in ("GET", "HEAD"):
+            if session.access is not None and session.access.read_only:
+                await reply(send, 403, "your token may only read\n")
+                return
             form = await _read_form(scope, receive, session)
             if not isinstance(form, bytes):
                 await reply(send, *form, headers=UNREAD.get(form[0], ()))
                 return
             receive = _replay(form, receive)
         else:
-            receive = self._receive_until_end(receive)
+            receive = self._receive_until_end(receive, session)
         current_session.set(session)
         pages, names = await asyncio.shield(self._load_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
@@ -156,17 +168,25 @@ class Router:
             self._pages = POOL.run(self._make_pages)
         return self._pages
 
-    def _receive_until_end(self, receive: Receive) -> Receive:
-        """Wrap `receive` so that the end of the server is reported as a disconnect."""
+    async def _is_accepted(self, session: BrowserSession) -> bool:
+        """Return True unless the token that signed this browser in is no longer accepted."""
+        if session.access is None or await self._endpoint.tokens.is_current(session.access.key):
+            return True
+        self._sign_in.end_of(session.access.key)
+        return False
+
+    def _receive_until_end(self, receive: Receive, session: BrowserSession) -> Receive:
+        """Wrap `receive` so that the end of the server or of the session is reported as a disconnect."""
 
         async def receive_or_end() -> Message:
-            received, stopped = asyncio.ensure_future(receive()), asyncio.ensure_future(self._end.wait())
+            received = asyncio.ensure_future(receive())
+            ends = {asyncio.ensure_future(event.wait()) for event in (self._end, session.ended)}
             try:
-                await asyncio.wait({received, stopped}, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait({received, *ends}, return_when=asyncio.FIRST_COMPLETED)
                 return received.result() if received.done() else {"type": "http.disconnect"}
             finally:
-                received.cancel()
-                stopped.cancel()
+                for waiting in (received, *ends):
+                    waiting.cancel()
 
         return receive_or_end
 

@@ -80,6 +80,7 @@ class ToolCall:
         "idempotency_key",
         "key",
         "operation",
+        "outcome",
         "progress_token",
         "stateless",
         "tool",
@@ -101,6 +102,8 @@ class ToolCall:
         self.code: CodeState | None = None
         """The code state that the client has sent."""
         self.cancelled = False
+        self.outcome = "ok"
+        """`ok`, or the code of the error."""
 
     @property
     def as_sent(self) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
@@ -356,8 +359,10 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     """Return the response to a failed tool call; an error other than `MossError` is logged and hidden."""
     shown = _to_moss_error(error)
     recovery = shown.recovery
-    if recovery is not None and isinstance(call, ToolCall):
-        shown.recovery = call.tools.rewrite_for_client(recovery)
+    if isinstance(call, ToolCall):
+        call.outcome = shown.code
+        if recovery is not None:
+            shown.recovery = call.tools.rewrite_for_client(recovery)
     return tool_answer(call, shown.payload(), is_error=True)
 
 
@@ -370,6 +375,8 @@ def _to_moss_error(error: BaseException) -> MossError:
         return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
+    for note in getattr(error, "__notes__", ()):
+        say(note)  # it names the host or the role of a database, which clients need not know
     return error
 
 

@@ -275,6 +275,7 @@ def run_call(
             as_sent=call.as_sent,
             actor=call.actor,
             code=call.code,
+            read_only=call.tools.read_only,
         )
         answer = tool_answer(call, result)
         if is_vector_search(call):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 _SELF_EVIDENT = frozenset({
-    "artifact", "blocked", "branch_id", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
+    "artifact", "blocked", "branch_id", "by", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
     "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges", "include_provenance",
     "include_snapshots", "include_total_count", "is_revision", "lease_s", "limit", "limit_cards", "max_bytes",
     "max_errors", "max_lines", "message", "mode", "name", "new", "next_thought_needed", "note", "notes_doc",
@@ -66,11 +66,15 @@ class ToolList:
         disabled_types: Iterable[str] = (),
         output_schemas: bool = False,
         workspace: str = "",
+        read_only: bool = False,
     ) -> None:
         self.workspace = workspace
+        self.read_only = read_only
+        """True if the client may not write: tools that write are not listed."""
+        self._reading: frozenset[str] | None = None
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
-        self.is_partial = bool(self._toolsets)
-        """True if the list is shortened by toolsets."""
+        self.is_partial = bool(self._toolsets) or read_only
+        """True if the list is shortened by toolsets or has only tools that read."""
         self.closed = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._listing = ""
@@ -119,7 +123,7 @@ class ToolList:
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """Return a proposed call, wrapped in `moss_call` if its tool is not listed; None if it is disabled."""
         tool = proposal["tool"]
-        if self.closed.has(tool):
+        if self.closed.has(tool) or not self._may_call(tool):
             return None
         if self.reaches(tool):
             return proposal
@@ -129,16 +133,30 @@ class ToolList:
         """Return True if the client can call a tool by its own name: it is listed, or `moss_call` is disabled."""
         return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
 
+    def _may_call(self, tool: str) -> bool:
+        if not self.read_only:
+            return True
+        if self._reading is None:
+            self._reading = _reading_tools()
+        return tool in self._reading
+
     def lists(self, tool: str) -> bool:
         """Return True if a tool is on the client's list."""
-        if self.closed.has(tool):
+        if self.closed.has(tool) or not self._may_call(tool):
             return False
         toolsets = catalog.toolsets_of(tool)
         chosen = self._toolsets
         return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)
 
 
-def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> ToolList:
+def _reading_tools() -> frozenset[str]:
+    """Return the tools that only read, and `moss_call`, whose target is checked."""
+    return frozenset([name for name, line in tool_lines() if '"readOnlyHint":true' in line or name == "moss_call"])
+
+
+def tool_list_of(
+    config: Config, toolsets: Sequence[str] | None, workspace: str | None = None, *, read_only: bool = False
+) -> ToolList:
     """Return the tool list of a configuration; arguments override its toolsets and its workspace."""
     return ToolList(
         toolsets=config.toolsets if toolsets is None else toolsets,
@@ -146,6 +164,7 @@ def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str 
         disabled_types=config.disabled_types,
         output_schemas=config.output_schemas,
         workspace=config.workspace if workspace is None else workspace,
+        read_only=read_only,
     )
 
 
@@ -208,8 +227,7 @@ def generated() -> str:
 def _annotations(operation: Operation) -> dict[str, bool]:
     """Return all four hints, so that no client depends on the protocol's defaults."""
     return {
-        # An export changes no capsule, but each one makes a file.
-        "readOnlyHint": operation.idempotent and not operation.mutates,
+        "readOnlyHint": operation.only_reads,
         "destructiveHint": operation.destructive,
         "idempotentHint": operation.idempotent,
         "openWorldHint": False,

@@ -176,6 +176,11 @@ class Operation:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
+    @property
+    def only_reads(self) -> bool:
+        """Return True if no call of the tool changes anything; an export makes a file."""
+        return self.idempotent and not self.mutates
+
     def single_read(self, values: dict[str, Any]) -> bool:
         """Return True if a read with these decoded arguments is one SQL statement."""
         one = self.single_statement

@@ -167,6 +167,20 @@ if TYPE_CHECKING:
         def begin_read(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
             """Begin a transaction that reads a snapshot."""
 
+        def read(
+            self,
+            body: Callable[..., Result],
+            values: dict[str, Any],
+            *,
+            snapshot: bool,
+            timeout_s: float,
+            call: CallContext,
+        ) -> Result:
+            """Run a call in a reading transaction and return its result.
+
+            A call that fails because its server is lost or busy is run again until the timeout.
+            """
+
         def begin_write(self, *, timeout_s: float, call: CallContext) -> Transaction:
             """Return a writing transaction; from its begin on it is the only one in its workspace, or in the store.
 
@@ -207,6 +221,12 @@ if TYPE_CHECKING:
         def is_taken(self) -> bool:
             """Return whether there is a store that a migration must not fill."""
 
+        def connections(self) -> tuple[int, int]:
+            """Return the number of connections in use and that of the calls that wait for one."""
+
+        def size_bytes(self) -> int:
+            """Return the size of the store, 0 if it is not known."""
+
         def is_large(self) -> bool:
             """Return whether a search or a count over the store may take longer than 20 ms."""
 
@@ -246,7 +266,7 @@ class CallContext:
 
     __slots__ = (
         "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation",
-        "progress", "workspace",
+        "progress", "read_only", "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -271,6 +291,8 @@ class CallContext:
         """The idempotency key."""
         self.created: dict[str, Any] = {}
         """The fields with which the answer reports that the call created a workspace."""
+        self.read_only = False
+        """True if the caller may not write."""
         self.config = config
         self.clock_ms = clock_ms
         self.new_id = new_id

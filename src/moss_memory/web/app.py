@@ -16,13 +16,16 @@ from moss_memory.http.pool import POOL
 from . import (
     artifact_pages,
     capsule_pages,
+    changes_page,
     event_stream,
     health_page,
+    node_page,
     overview_page,
     reasoning_pages,
     record_pages,
     search_page,
     task_pages,
+    workspace_pages,
 )
 from .page_context import PageContext, PageRequest
 from .templating import FOLDER
@@ -40,13 +43,16 @@ if TYPE_CHECKING:
     Handler = Callable[[PageContext, PageRequest], Response]
 
 MODULES = (
+    changes_page,
     overview_page,
     capsule_pages,
     artifact_pages,
     task_pages,
     reasoning_pages,
+    node_page,
     record_pages,
     search_page,
+    workspace_pages,
     health_page,
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""

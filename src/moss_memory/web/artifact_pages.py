@@ -88,7 +88,9 @@ def restore(context: PageContext, request: PageRequest) -> Response:
 def revert(context: PageContext, request: PageRequest) -> Response:
     """Revert an artifact to an old version."""
     key = request.path["id"]
-    context.call("moss_revert", type="artifact", id=key, version=number_of(request.form.get("version")))
+    expected = number_of(request.form.get("expected")) or None
+    version = number_of(request.form.get("version"))
+    context.call("moss_revert", type="artifact", id=key, version=version, expected_version=expected)
     return context.to(f"/artifacts/{key}", said="reverted")
 
 

@@ -445,3 +445,5 @@ def test_the_lines_for_clients_list_the_core_and_can_be_typed_into_any_shell() -
     for _, line in connections("http://127.0.0.1:8314", "/home/a/.moss/token"):
         url = "http://127.0.0.1:8314/mcp?toolsets=core"
         assert f"'{url}'" in line or f'"{url}"' in line
+    settings = dict(connections("http://127.0.0.1:8314", "/home/a/.moss/token"))["Cursor, in ~/.cursor/mcp.json"]
+    assert json.loads(settings)["mcpServers"]["moss"]["url"] == url

@@ -13,7 +13,7 @@ from contract.records.archive import SAMPLES
 from moss_memory.config import load_config
 from moss_memory.store import Store, open_store
 from moss_memory.tools.artifact import artifact_tools
-from moss_memory.web import overview_page, task_pages
+from moss_memory.web import changes_page, overview_page, task_pages
 from moss_memory.web.line_diff import difference
 from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
 from moss_memory.web.markdown import Document
@@ -71,7 +71,10 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PagesServe
         with Store(config.replace(**limits)) as store:
             found = {**capsules(store), **artifacts(store), **reasoning(store), **records(store), **tasks(store)}
     with Store(config) as store, PagesServer(store) as server:
-        yield server, found | {"overview": "/", "search": "/search?q=word&mode=keyword"}
+        yield (
+            server,
+            found | {"overview": "/overview", "changes": "/?since=week", "search": "/search?q=word&mode=keyword"},
+        )
 
 
 def capsules(store: Store) -> dict[str, str]:
@@ -115,6 +118,7 @@ def reasoning(store: Store) -> dict[str, str]:
     return {
         "log": "/reasoning/log?workspace=w", "long log": "/reasoning/log?workspace=many",
         "one note": f"/reasoning/log?workspace=w&entry={seq}&part=7", "graph": "/reasoning?workspace=w",
+        "node": "/reasoning/node?workspace=w&branch=main&id=n900&part=3",
         "compared": "/reasoning?workspace=w&branch=other&compare=main",
         "conflict": f"/reasoning/conflicts/{merged['conflict_ids'][0]}?workspace=w",
     }  # fmt: skip
@@ -253,7 +257,11 @@ def test_a_page_asks_for_changes_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(store, "call", call)
         context = PageContext(store, base="", form_token=str, read_only=False)
-        for path, handler in (("/", overview_page.overview), ("/tasks", task_pages.board)):
+        for path, handler in (
+            ("/", changes_page.changes),
+            ("/overview", overview_page.overview),
+            ("/tasks", task_pages.board),
+        ):
             calls.clear()
             scope = {"type": "http", "path": path, "query_string": b"", "path_params": {}, "headers": []}
             assert handler(context, PageRequest(Request({**scope, "server": ("a", 1)}))).status_code == 200

@@ -105,9 +105,12 @@ def family_help(family: str) -> str:
     every = [(name, one) for one in command_tools() for name in all_words_of(one.name)]
     members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
-    rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
+    built_in = [one for one in BUILT_IN.values() if one.name.startswith(family + " ")]
+    rows += [(one.name, summary_of(one)) for one in built_in]
+    example = (members[0][1] if members else built_in[0]).example
     listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
-    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(members[0][1].example)])
+    return "
+".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
 
 
 def command_help(command: Command) -> str:

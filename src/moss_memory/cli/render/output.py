@@ -147,7 +147,7 @@ def width(fd: int = STDOUT) -> int:
     """Return the columns of the terminal at a descriptor, 0 if it is not a terminal."""
     if is_terminal(fd):
         try:
-            return max(os.get_terminal_size(fd).columns, 40)
+            return max(os.get_terminal_size(fd).columns or 80, 40)  # a terminal of unknown size says 0
         except OSError:
             return 80
     return 0

@@ -8,6 +8,7 @@ import psycopg
 
 from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
+from .clock import is_wall_clock
 from .error_mapping import Unconfirmed, is_lost
 from .statements import expand_rows, translate_sql
 
@@ -34,13 +35,15 @@ SNAPSHOT = "begin isolation level repeatable read read only"
 class PostgresTransaction(ReadTransactionBase):
     """The statements of one call on one connection, all on one snapshot."""
 
-    __slots__ = ("_connection", "_cursors", "_engine", "_queued")
+    __slots__ = ("_began_at_s", "_connection", "_cursors", "_engine", "_queued", "_server_ms")
 
     def __init__(self, engine: PostgresEngine, call: CallContext, *, snapshot: bool) -> None:
         super().__init__(call)
         self._engine = engine
         self._connection: Connection | None = None
         self._now_ms = call.clock_ms()
+        self._began_at_s = time.monotonic()
+        self._server_ms: int | None = None
         self._cursors = 0
         self._queued: list[tuple[str, list[Any] | None]] = [(SNAPSHOT, None)] if snapshot else []
 
@@ -51,7 +54,11 @@ class PostgresTransaction(ReadTransactionBase):
 
     @property
     def now_ms(self) -> int:
-        return self._engine.now_ms(self.call, self._now_ms)
+        if not is_wall_clock(self.call):
+            return self._now_ms
+        if self._server_ms is None:
+            self._server_ms = self._engine.server_ms(self._began_at_s, self._connection)
+        return self._server_ms
 
     @property
     def erases(self) -> dict[str, Any]:

@@ -73,6 +73,39 @@ class SqliteEngine:
             raise
         return SqliteTransaction(self, call, reader)
 
+    def read(
+        self,
+        body: Callable[..., Result],
+        values: dict[str, Any],
+        *,
+        snapshot: bool,
+        timeout_s: float,
+        call: CallContext,
+    ) -> Result:
+        """Run a call in a reading transaction and return its result; a read never waits."""
+        tx = self.begin_read(snapshot=snapshot, call=call)
+        try:
+            result = body(tx, **values)
+            tx.commit()
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        return result
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of readers in use; no call waits for one."""
+        return self._readers.count_in_use(), 0
+
+    def size_bytes(self) -> int:
+        """Return the size of the database file and its log."""
+        found = [path for path in (self._path, f"{self._path}-wal") if os.path.exists(path)]
+        try:
+            return sum([os.stat(path).st_size for path in found])
+        except OSError:
+            return 0  # it was removed just now
+
     def give_back(self, reader: Reader) -> None:
         """Take back the connection of a finished reading transaction."""
         self._readers.give_back(reader)

@@ -61,8 +61,13 @@ class Readers:
     @property
     def in_use(self) -> bool:
         """Return whether any call reads now."""
+        return self.count_in_use() > 0
+
+    def count_in_use(self) -> int:
+        """Return how many calls read now."""
         idle = list(self._idle)
-        return any(reader is not None and reader not in idle for reader in [found() for found in self._all])
+        found = [reader() for reader in list(self._all)]
+        return sum([reader is not None and reader not in idle for reader in found])
 
     def take(self, prepare: Callable[[], None]) -> Reader:
         """Return a reader of the database at the path, or of an empty store if there is none.

@@ -240,16 +240,16 @@ def _list_rows(
         gone: int = tx.value(f"select count(*) from capsules {where}", filters.parameters)
         if gone:
             deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
-            living = f"select row_id from {_from_living(filters)}"
+            living = f"select row_id from {from_living(filters)}"
             sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
             return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _list_prefix(tx, filters, parameters, total), total
-    sql = f"select {summary_columns} from {_from_living(filters)} {_PAGE}"
+    sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"
     return list(tx.rows(sql, parameters)), total
 
 
-def _from_living(filters: ListFilters) -> str:
+def from_living(filters: ListFilters) -> str:
     """Return the from clause of living capsules in their order, from the table of tags if there is a tag."""
     if "tag" in filters:
         return f"{_TAGGED} {filters.without('tag').where('tag = :f_tag', ALIVE)} {_NEWEST_TAGGED}"
@@ -275,13 +275,13 @@ def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str
     due = max(0, min(parameters["limit"], total - parameters["offset"]))
     rows = list(tx.rows(_sql_of_rows(_sql_among_newest(filters)), parameters)) if total > _COMMON_PREFIX_ROWS else []
     if len(rows) < due:
-        rows = list(tx.rows(_sql_of_rows(f"select row_id from {_from_living(filters)} {_PAGE}"), parameters))
+        rows = list(tx.rows(_sql_of_rows(f"select row_id from {from_living(filters)} {_PAGE}"), parameters))
     return rows
 
 
 def _sql_among_newest(filters: ListFilters) -> str:
     """Return SQL for the rows of a page among the newest rows."""
-    last = f"select row_id, name_norm, updated_at, change_seq from {_from_living(filters.without('name_prefix'))}"
+    last = f"select row_id, name_norm, updated_at, change_seq from {from_living(filters.without('name_prefix'))}"
     named = filters.only("name_prefix").where()
     return f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
 

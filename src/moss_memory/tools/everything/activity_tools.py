@@ -69,6 +69,7 @@ _CHANGE = Shape(
 @operation(
     idempotent=True,
     visible=False,
+    single_statement=True,  # the number of the last change must be older than the snapshot of the rest
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
@@ -82,10 +83,11 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
     where = None if workspace is None else normalize_workspace(workspace)
     enabled = [name for name in _FAMILIES if name not in tx.config.disabled_types]
     first_day = tx.now_ms // _DAY_MS - min(days, _DAYS_MAX) + 1
+    seq = tx.value(sql["last_change"])
     answer: dict[str, Any] = {
         "counts": {name: _count(tx, name, where) for name in enabled},
         "days": _days(tx, first_day, where, enabled),
-        "seq": tx.value(sql["last_change"]),
+        "seq": seq,
     }
     last = None if where is not None else _last_change(tx)
     return {**answer, "last": last} if last else answer
@@ -94,6 +96,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
 @operation(
     idempotent=True,
     visible=False,
+    single_statement=True,  # the number of the last change must be older than the snapshot of the rest
     answers={
         "seq": integer("the number of the last change, 0 when there was none"),
         "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),
@@ -111,7 +114,7 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     changes: list[dict[str, Any]] = []
     for row in found:
         change = dict(zip(_CHANGE.fields, row, strict=True))
-        if _family_of(change["tool"]) not in tx.config.disabled_types:
+        if family_of(change["tool"]) not in tx.config.disabled_types:
             changes.append(_drop_none(change))
         if len(changes) > page.limit:
             break
@@ -150,7 +153,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     days: dict[int, dict[str, int]] = {}
     families: dict[str, str] = {}
     for day, tool, changes in found:
-        family = families.get(tool) or families.setdefault(tool, _family_of(tool))
+        family = families.get(tool) or families.setdefault(tool, family_of(tool))
         if family in enabled:
             if day not in days:
                 days[day] = dict.fromkeys(enabled, 0)
@@ -158,7 +161,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 
 
-def _family_of(tool: str) -> str:
+def family_of(tool: str) -> str:
     """Return the family that a tool changes; tools over several families count as capsule."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
 

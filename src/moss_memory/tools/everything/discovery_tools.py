@@ -81,10 +81,12 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
     enabled = _remove_disabled(known(), disabled)
+    if call.read_only:
+        enabled = [name for name in enabled if _only_reads(name)]
     named = list(dict.fromkeys([_check_name(name, enabled, at) for at, name in enumerate(names or [])]))
     found = enabled if query is None and names is None else []
     if query is not None:
-        found = [name for name in _remove_disabled(search_tools(query), disabled) if name not in named]
+        found = [name for name in search_tools(query) if name in enabled and name not in named]
 
     def described(name: str) -> PreserializedDict:
         return describe(name, call.config.workspace, disabled or None)
@@ -128,6 +130,11 @@ def _summarize(name: str, call: CallContext) -> PreserializedDict:
 
 def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[str]:
     return [name for name in names if not disabled.has(name)] if disabled else names
+
+
+def _only_reads(name: str) -> bool:
+    found = catalog.find(name)
+    return found is not None and found.only_reads
 
 
 def _check_name(name: str, known: list[str], at: int) -> str:
