@@ -109,8 +109,7 @@ def family_help(family: str) -> str:
     rows += [(one.name, summary_of(one)) for one in built_in]
     example = (members[0][1] if members else built_in[0]).example
     listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
-    return "
-".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
+    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
 
 
 def command_help(command: Command) -> str:

@@ -115,18 +115,26 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
 
 def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) -> bool:
     """Print the sentence that confirms a write, and the fields that need attention; return False if it has none."""
-    if not command.operation.mutates:
+    sentence = sentence_for(command, request, result)
+    if not sentence:
         return False
-    from moss_memory.cli.render.sentences import NOTABLE, sentence_of
+    from moss_memory.cli.render.sentences import NOTABLE
 
-    sentence = sentence_of(command.operation.name, result, request.arguments)
-    if sentence is None:
-        return False
-    show_paragraph(to_cli_words(sentence, command.operation))
+    show_paragraph(sentence)
     notable = {name: result[name] for name in NOTABLE if result.get(name)}
     if notable:
         answer(notable, table=command.operation.answers)
     return True
+
+
+def sentence_for(command: Command, request: CommandRequest, result: dict[str, Any]) -> str:
+    """Return the sentence that confirms a write on a terminal, empty if there is none."""
+    if not command.operation.mutates:
+        return ""
+    from moss_memory.cli.render.sentences import sentence_of
+
+    sentence = sentence_of(command.operation.name, result, request.arguments)
+    return to_cli_words(sentence, command.operation) if sentence else ""
 
 
 def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
@@ -167,9 +175,7 @@ def _shape(command: Command, request: CommandRequest) -> Shape | None:
     return None if called is None else called.answers
 
 
-def _complete(
-    store: Store, command: Command, request: CommandRequest, result: dict[str, Any]
-) -> dict[str, Any]:
+def _complete(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> dict[str, Any]:
     """Return the response with the titles of records in a timeline, and with the added nodes and edges in a diff."""
     if command.operation.name == "list_timeline_events":
         from moss_memory.cli.render.record_view import with_titles
