@@ -127,7 +127,8 @@ def command_help(command: Command) -> str:
 
 def _example(line: str) -> list[str]:
     """Return the example beside its label, on a line of its own if both do not fit."""
-    return [f"example: {line}"] if len(line) + 9 <= (width() or _WIDTH) else ["example:", f"  {line}"]
+    fits = not width() or len(line) + len("example: ") <= width()
+    return [f"example: {line}"] if fits else ["example:", f"  {line}"]
 
 
 def _words(command: Command) -> list[str]:
