@@ -446,7 +446,7 @@ class Endpoint:
         try:
             await response.pump(stream)
         finally:
-            self._notifier.forget(subscription)
+            self._notifier.unsubscribe(subscription)
             self._listening.pop(stream, None)
         return None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moss_memory.errors import MossError, invalid_request, nearest
+from moss_memory.errors import MossError, closest_match, invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,8 +97,8 @@ def revoke_token(tx: Transaction, *, name: str) -> dict[str, Any]:
     tx.begin()
     if not tx.run("delete from access_tokens where name = :name", {"name": name}):
         known = [found for (found,) in tx.rows("select name from access_tokens order by name")]
-        like = nearest(name, known, cutoff=0.6)
-        hint = f"; the nearest is {like!r}" if like else ""
+        like = closest_match(name, known, cutoff=0.6)
+        hint = f"; the closest_match is {like!r}" if like else ""
         raise MossError("NOT_FOUND", f"there is no token named {name[:100]!r}{hint}; `token_list` names all")
     tx.set_event_subject(address=name)
     return {"name": name, "revoked": True}

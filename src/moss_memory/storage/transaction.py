@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from .origin import INSERT, INSERT_REPOSITORY
+from .origin import INSERT, INSERT_REPOSITORY, repository_row
 from .schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
@@ -131,9 +131,7 @@ class WriteTransactionBase:
         """Store the origin of this call with an event of it; return its key."""
         origin = self._find_origin()
         if workspace is not None and origin.code is not None:
-            code = origin.code
-            given = {"workspace": workspace, "repository_id": code.repository_id, "repository": code.repository}
-            self.queue(INSERT_REPOSITORY, given)
+            self.queue(INSERT_REPOSITORY, repository_row(workspace, origin.code))
         return self.store_origin(origin)
 
     def advance_sequence(self, change: int) -> None:

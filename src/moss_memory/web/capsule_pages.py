@@ -7,7 +7,7 @@ from moss_memory.tools.capsule.capsule_browse import LAST_CHANGED, ORDERS, brows
 from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
 
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .page_context import PAGE_ROWS
 from .version_rows import number_of, versions_of
 from .word_diff import changed_fields, word_difference
@@ -117,7 +117,7 @@ def _show(
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
     part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
-    document = None if is_json else Document(part.text)
+    document = None if is_json else MarkdownDocument(part.text)
     limit = context.store.config.capsule_max_chars
     return context.page(
         request,

@@ -104,8 +104,8 @@ class PageContext:
         """Call a tool in the name of the token that signed the browser in."""
         access = page_access()
         if access is None:
-            return self.store.call(tool, arguments)
-        return self.store.call(tool, arguments, actor=access.name, read_only=access.read_only)
+            return self.store.call(tool, arguments, is_load=False)
+        return self.store.call(tool, arguments, actor=access.name, read_only=access.read_only, is_load=False)
 
     def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""

@@ -368,7 +368,7 @@ def test_search_by_meaning_is_told_with_what_waits_for_it(cli: Cli, auth: dict[s
 
 @pytest.mark.usefixtures("auth")
 def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder.forget()
+    embedder.unload_models()
     monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     _, damaged = findings(cli)
     assert damaged["meaning"][0]["status"] == "warn"

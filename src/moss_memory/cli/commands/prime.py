@@ -97,16 +97,20 @@ def _workspace_lines(store: Store, place: str) -> list[str]:
 def _overview_lines(store: Store) -> list[str]:
     """Return a line for each workspace with open work; if there is only one, all of its open work."""
     lines = {}
+    last_saved = ""
     for workspace, holds in _workspaces(store, _MAX_QUERIED):
         parts = _open_counts(store, workspace) if "task" in holds else []
         parts += _conflicts(store, workspace)
         if "capsule" in holds:
+            last_saved = last_saved or workspace
             parts += [
                 f"latest hand-over: {title} (capsule_fetch {address})" for title, address in _latest(store, workspace)
             ]
         if parts:
             lines[workspace] = f"- workspace {quoted(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
-    return _workspace_lines(store, *lines) if len(lines) == 1 else list(lines.values())
+    if len(lines) == 1:
+        return _workspace_lines(store, *lines)
+    return [*lines.values(), *(_stale_lines(store, last_saved) if last_saved else [])]
 
 
 def _open_counts(store: Store, workspace: str) -> list[str]:
