@@ -182,7 +182,9 @@ class Store(Maintenance, Tools):
         return _v1_answer(result) if operation.alias_of else result
 
     def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
-        """Decode the arguments; refuse texts above their limit before anything else is done with them."""
+        """Decode the arguments; refuse writes of a reader and texts above their limit before anything else is done."""
+        if (self._read_only or call.read_only) and operation.always_writes:
+            raise self._read_only_error(tool, call)
         try:
             values = operation.decode(arguments, call.config.workspace)
         except MossError as error:
@@ -287,8 +289,11 @@ class Store(Maintenance, Tools):
         if self._disabled:
             self._disabled.refuse(operation, values)
         if (self._read_only or call.read_only) and (changes or not (operation.mutates or operation.idempotent)):
-            why = "your token is" if call.read_only else "this store is open"
-            raise MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
+            raise self._read_only_error(tool, call)
+
+    def _read_only_error(self, tool: str, call: CallContext) -> MossError:
+        why = "your token is" if call.read_only else "this store is open"
+        return MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
 
     def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
         """Return the refusal of an unknown tool, with the best next call."""
