@@ -177,6 +177,11 @@ class Operation:
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
 
     @property
+    def always_writes(self) -> bool:
+        """Return True if every valid call of the tool changes something or makes a file."""
+        return not self.idempotent if not self.mutates else self.writes_if is None and self.writes_with is None
+
+    @property
     def only_reads(self) -> bool:
         """Return True if no call of the tool changes anything; an export makes a file."""
         return self.idempotent and not self.mutates
@@ -219,6 +224,8 @@ class Operation:
         In a list of objects the limit holds for each object. Arguments with `own_limit` are not checked.
         """
         for name, value in values.items():
+            if isinstance(value, str) and len(value) <= most:
+                continue
             if isinstance(value, (str, list, dict)) and not self.parameters.get(_public_name(name), {}).get(
                 "own_limit"
             ):

@@ -53,7 +53,9 @@ def add_token(tx: Transaction, *, name: str, sha256: str, read_only: bool, lifet
     check_name(name)
     tx.begin()
     known = tx.row("select sha256 from access_tokens where name = :name", {"name": name})
-    if name.lower() == OWNER or (known is not None and known[0] != sha256):
+    if name.lower() == OWNER:
+        raise MossError("NAME_ALREADY_EXISTS", f"{OWNER!r} is the token of the home; choose another name")
+    if known is not None and known[0] != sha256:
         raise MossError(
             "NAME_ALREADY_EXISTS", f"there is a token named {name!r}; revoke it first, or choose another name"
         )

@@ -290,7 +290,7 @@ def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
     assert shown["settings"]["import_max_bytes"] == {"value": 25_000_000, "source": "default"}
     assert "allow_unsafe_paths" in shown["warnings"][0]
     table = cli("config", "--table")
-    assert "capsule_max_chars   500" in table.out
+    assert "capsule_max_chars       500" in table.out
 
 
 def test_warnings_of_the_settings_are_told_once_by_every_command(cli: Cli) -> None:

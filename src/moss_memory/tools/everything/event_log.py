@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 else:
     Since = {"type": "string", "description": "date, time or age (7d)"}
     By = {"type": "string", "description": "token's name"}
-    ToolName = {"type": "string"}
+    ToolName = {"type": "string", "description": "name of a tool"}
 
 _EVENT = ResponseSchema(
     "LoggedEvent",
