@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for
+from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
@@ -139,7 +139,7 @@ def _words(command: Command) -> list[str]:
         shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
         words = [f"[{' | '.join(shown)}]"]
     elif name:
-        kind = defaults_for(command.operation.name, command.words).get("type", "")
+        kind = command.defaults.get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
     needed = [shown for name, shown in _REQUIRED_OPTIONS if name in command.operation.required]
