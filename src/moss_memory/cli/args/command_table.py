@@ -127,6 +127,7 @@ _ALL = (
         {
             "port": {"type": "integer", "description": "the port; 8314 if left out"},
             "read_only": _flag("refuse every tool that writes"),
+            "upgrade": _flag("first bring the schema up to date, as `moss upgrade` does"),
             "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
             "log": _flag("say every request on stderr; without it only those that were refused"),
             "log_format": _text(
@@ -408,6 +409,22 @@ _ALL = (
         },
         does="commands.migrate.migrate_store",
         required=("to",),
+    ),
+    BuiltIn(
+        "upgrade",
+        "Bring the schema of the store up to date after a new version of Moss was installed.\n\n"
+        "On PostgreSQL nothing else changes a schema: until then a newer Moss serves the store if the change is "
+        "additive, and else asks for this command. It runs in one transaction, waits for the writers that are "
+        "running, and others wait for it; the search index is brought along. On SQLite it does what the next write "
+        "would do.",
+        "moss upgrade",
+        {},
+        answers={
+            "schema": integer("the version of the schema now"),
+            "before": integer("the version before"),
+            "upgraded": flag("whether anything was changed"),
+        },
+        does="commands.upgrade_command.upgrade",
     ),
     BuiltIn(
         "backup",

@@ -55,6 +55,10 @@ def serve_web(home: str | None, **options: Any) -> int:
         from .serve_demo import serve_demo
 
         return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
+    if options.get("upgrade"):
+        from .upgrade_command import upgrade
+
+        upgrade(home)
     log_json = options.get("log_format") == "json"
     server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json)
     at_a_terminal = is_terminal(STDIN)

@@ -276,6 +276,12 @@ class SqliteEngine:
 
         return columns(tx, table)
 
+    def upgrade(self, *, call: CallContext) -> tuple[int, int]:
+        """Migrate the schema, as the next write would; return its versions before and after."""
+        from .schema_upgrade import upgrade
+
+        return upgrade(self, self._path, call)
+
     def finish_load(self, *, call: CallContext) -> None:
         """Give the database its final name, under the lock that keeps others from creating one."""
         from .bulk_load import put_in_place
