@@ -257,21 +257,6 @@ def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
             assert beside.problems() == []
 
 
-def test_an_index_of_an_earlier_layout_is_brought_along_by_the_migration(store: Store, clock: Clock) -> None:
-    rewritten(store, "w", 3, 1)
-    with psycopg.connect(databases().url_of(store.config.home), autocommit=True) as connection:
-        connection.execute("drop table search_terms, search_docs, search_buffer, search_segments, search_postings,"
-                           " search_deleted, search_orphans, search_totals cascade")  # fmt: skip
-        connection.execute("drop sequence search_segment_numbers, search_term_removals, search_slots")
-        connection.execute("drop function assign_term_ids, note_erased_version cascade")
-        connection.execute("create table search_words (x bigint); update moss_schema set version = 20")
-    with open_test_store(store.config.home, clock) as newer:
-        newer.call("capsule_list", {})
-        assert found(newer, "common") == 3, "before anything is written"
-    with Beside(store.config.home) as beside:
-        assert beside.problems() == []
-
-
 class Model:
     """As much of a model as the matrix looks at."""
 
