@@ -189,7 +189,7 @@ def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.Monk
             sent.extend(
                 (sql.split("(")[0], count)
                 for (sql, _), count in zip([*before, *statements], counts, strict=True)
-                if "give_back_change" not in sql
+                if "search_" in sql or "take_changed" in sql or "term_ids" in sql or "index_documents" in sql
             )
         return cursors
 
@@ -204,6 +204,7 @@ def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.Monk
     with Beside(store.config.home) as beside:
         assert beside.rows("select count(*) > 5 from search_segments") == [(1,)]
         assert beside.problems() == []
+    assert len(costs[39]) >= 2
     assert costs[3] == costs[39], "as many statements and rows in a large index as in a small one"
     assert not [sql for sent in costs for sql, _ in sent if "search_segments" in sql or "search_postings" in sql]
 
