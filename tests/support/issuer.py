@@ -54,6 +54,10 @@ class Issuer:
     def add_key(self, kid: str, algorithm: str) -> None:
         self.keys[kid] = RSAKey.generate_key(2048) if algorithm == "RS256" else ECKey.generate_key("P-256")
 
+    def now(self, later_s: int = 0) -> int:
+        """The time in seconds, or a later one."""
+        return int(time.time()) + later_s
+
     def claims(self, **changes: Any) -> dict[str, Any]:
         """The claims of a valid token with some changed, or left out if None."""
         usual = {
@@ -61,7 +65,7 @@ class Issuer:
             "aud": AUDIENCE,
             "sub": "user-17",
             "email": "anna@example.org",
-            "exp": int(time.time()) + 3600,
+            "exp": self.now(3600),
             "scope": "moss:read moss:write",
         }
         return {name: value for name, value in {**usual, **changes}.items() if value is not None}

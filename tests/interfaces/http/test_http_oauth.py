@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hmac
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -101,10 +100,10 @@ REFUSED: dict[str, Callable[[Issuer], str]] = {
     "no algorithm": lambda one: _unsigned(one, "none"),
     "no algorithm in capitals": lambda one: _unsigned(one, "None"),
     "public key as secret": _confused,
-    "expired": lambda one: one.token(exp=int(time.time()) - 1),
+    "expired": lambda one: one.token(exp=one.now(-1)),
     "no expiry": lambda one: one.token(exp=None),
     "expiry is text": lambda one: one.token(exp="tomorrow"),
-    "not yet valid": lambda one: one.token(nbf=int(time.time()) + 60),
+    "not yet valid": lambda one: one.token(nbf=one.now(60)),
     "foreign issuer": lambda one: one.token(iss="https://login.example.com"),
     "no issuer": lambda one: one.token(iss=None),
     "other audience": lambda one: one.token(aud="another-server"),
@@ -132,7 +131,7 @@ ACCEPTED: dict[str, Callable[[Issuer], str]] = {
     "RSA": lambda one: one.token(),
     "elliptic curve": lambda one: one.token("curve"),
     "several audiences": lambda one: one.token(aud=["another-server", AUDIENCE]),
-    "valid since a second": lambda one: one.token(nbf=int(time.time()) - 1),
+    "valid since a second": lambda one: one.token(nbf=one.now(-1)),
     "scopes as a list": lambda one: one.token(scope=None, scp=["moss:read"]),
     "a header of its own": lambda one: _signed(one, {"nonce": "n", "x5t": "x"}),
     "no key id": lambda one: jws.serialize_compact({"alg": "RS256"}, json.dumps(one.claims()), one.keys["first"]),
@@ -253,7 +252,7 @@ def test_a_stream_ends_with_its_token(tmp_path: Path) -> None:
     options = ("--oauth-issuer", issuer.address, "--oauth-audience", AUDIENCE)
     try:
         with HttpServer(tmp_path / "home", *options, code=REAL) as server:
-            token = issuer.token(exp=int(time.time()) + 4)
+            token = issuer.token(exp=issuer.now(4))
             headers = [("Authorization", f"Bearer {token}"), ("Content-Type", "application/json")]
             asked = json.dumps(request("initialize", {"protocolVersion": "2025-11-25"}))
             opened = server.ask("POST", "/mcp", headers, asked)
