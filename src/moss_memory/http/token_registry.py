@@ -94,7 +94,7 @@ class TokenRegistry:
             raise problem
         if found is not None:
             self._note_use(found)
-            self._begin_watch()
+            self._start_watch()
         return found
 
     async def _find_person(self, oauth: OAuth, presented: bytes) -> Access | None:
@@ -104,19 +104,20 @@ class TokenRegistry:
             self._people[found.key] = found
             if len(self._people) > _MAX_PEOPLE:
                 del self._people[next(iter(self._people))]
-            self._begin_watch()
+            self._start_watch()
         return found
 
-    def _begin_watch(self) -> None:
+    async def current(self, key: str) -> Access | None:
+        """Return the access of a named token that was accepted before; None if it no longer is."""
+        await self._refresh(CHECK_S)
+        found = self._valid(key)
+        if found is not None:
+            self._start_watch()
+        return found
+
+    def _start_watch(self) -> None:
         if self._watching is None or self._watching.done():
             self._watching = asyncio.get_running_loop().create_task(self._watch())
-
-    async def is_current(self, key: str) -> bool:
-        """Return True if a token that was accepted before still is."""
-        if key == self.owner.key:
-            return True
-        await self._refresh(CHECK_S)
-        return self._valid(key) is not None
 
     def _valid(self, key: str) -> Access | None:
         if self._oauth is not None and key in self._people:

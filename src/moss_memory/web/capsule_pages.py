@@ -55,7 +55,7 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         looked_at=LAST_CHANGED,
         deleted=deleted,
         gone=_just_deleted(context, request),
-        states=_states(context, request),
+        states=stale_states(context, request),
     )
 
 
@@ -96,7 +96,7 @@ def _just_deleted(context: PageContext, request: PageRequest) -> dict[str, Any] 
     return capsule if "deleted_at" in capsule else None
 
 
-def _states(context: PageContext, request: PageRequest) -> dict[str, str]:
+def stale_states(context: PageContext, request: PageRequest) -> dict[str, str]:
     """Return the capsules whose files have changed, if the server runs in their repository."""
     if context.store.work_tree() is None:
         return {}

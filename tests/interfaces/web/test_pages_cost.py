@@ -73,7 +73,13 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PagesServe
     with Store(config) as store, PagesServer(store) as server:
         yield (
             server,
-            found | {"overview": "/overview", "changes": "/?since=week", "search": "/search?q=word&mode=keyword"},
+            found
+            | {
+                "overview": "/overview",
+                "agent": "/agent",
+                "changes": "/?since=week",
+                "search": "/search?q=word&mode=keyword",
+            },
         )
 
 
