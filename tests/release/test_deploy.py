@@ -170,3 +170,11 @@ def test_the_proxy_passes_streams_on_at_once(tmp_path: Path) -> None:
         line = [caddy, "validate", "--adapter", "caddyfile", "--config", str(DEPLOY / "Caddyfile")]
         checked = subprocess.run(line, env={**environment(), "HOME": str(tmp_path)}, capture_output=True, text=True)
         assert checked.returncode == 0, checked.stderr
+
+
+def test_the_how_to_needs_ten_commands_and_files_that_are_there() -> None:
+    page = (ROOT / "docs" / "how-to" / "run-for-a-team.md").read_text()
+    first, client, *_ = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(first.splitlines()) + len(client.splitlines()) == 10
+    for name in re.findall(r"\bdeploy/([\w.]+)", page):
+        assert (DEPLOY / name).is_file() or name == ".env", name
