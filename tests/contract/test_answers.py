@@ -19,7 +19,8 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
              for remark in ("degraded", "pending")} | {
                  "CardTemplate.tags[]", "Version.erased", "capsule_purge.complete", "artifact_purge.complete",
                  "branchmind_purge.complete", "branchmind_purge.ids[]", "RecentWorkspace.ts_ms left out",
-                 "TaskEvent.by left out", "Version.by left out", "Change.by left out",
+                 "TaskEvent.by left out", "Version.by left out", "Change.by left out", "LoggedEvent.by null",
+                 "LoggedEvent.commit left out", "LoggedEvent.repository left out",
 } | {
     f"{tool}.scope{on_a_server}" for tool in ("capsule_purge", "artifact_purge", "branchmind_purge", "moss_erase")
     for on_a_server in ("", " left out")
@@ -27,7 +28,8 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; what was
 erased, which test_history.py makes by hand; a purge that was interrupted, as in storage/test_erasing.py; how far
 something is gone where a server keeps it, as in postgres/test_erased.py; what changed long ago, in
-test_workspaces.py; and who changed something before origins were stored."""
+test_workspaces.py; who changed something before origins were stored; and events outside of a work tree, in
+test_event_log.py."""
 CLOSED = {
     "tasks_radar.reasoning_ref left out",
     "branchmind_export.target left out",
