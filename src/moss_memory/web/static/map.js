@@ -9,7 +9,7 @@
   const name = document.getElementById("map-name");
   const slider = document.getElementById("map-week");
   const date = document.getElementById("map-date");
-  const WEEK_S = 7 * 86400, YEAR_S = 365 * 86400, MARGIN = 36, LABELS = 40, FADES = 4;
+  const WEEK_S = 7 * 86400, YEAR_S = 365 * 86400, MARGIN = 52, LABELS = 40, FADES = 4;
   const X = 0, Y = 1, FAMILY = 2, WORKSPACE = 3, LOADS = 4, CREATED = 5, UPDATED = 6, TITLE = 7, PATH = 8;
   let dots = [], workspaces = [], view = { scale: 1, x: 0, y: 0 }, size = { width: 1, height: 1 };
   let bounds = { left: 0, top: 0, width: 1, height: 1 }, least = 2.4;
