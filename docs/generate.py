@@ -11,7 +11,7 @@ from moss_memory.config import DEFAULTS
 from moss_memory.errors import RETRYABLE, STATUS
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.responses import Field, Shape, inner_shapes
+from moss_memory.registry.responses import Field, ResponseSchema, inner_shapes
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -82,7 +82,8 @@ MEANINGS = {
     "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
     "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
     "that its capability does not allow; `details.path` names it",
-    "READ_ONLY": "the tool writes, and the store is served for reading only (`moss serve --read-only`)",
+    "READ_ONLY": "the tool writes, and the store is served for reading only (`moss serve --read-only`), or "
+    "the token may only read",
     "NOT_FOUND": "there is no such thing, it is deleted, or the branch never showed it; `recovery` lists what there is",
     "FILTER_REQUIRED": "a bulk change of artifacts or a restore by `filters` without any",
     "CONFLICT": "what is there stands against it: an import collides (`details.errors` names every line), a branch or "
@@ -102,6 +103,8 @@ MEANINGS = {
     "never the value; take it out, or send `allow_secrets: true` if it is a false positive",
     "CAPSULE_TOO_THIN": "required sections are missing, or only say (fill in: …); `details.missing` names them, and "
     "the text in `recovery` has places to fill in for them",
+    "RATE_LIMITED": "a token made more calls in a minute, or at once, than `token_calls_per_minute` and "
+    "`token_calls_at_once` allow; send the call again after `details.retry_after_s`, over HTTP `Retry-After`",
     "CANCELLED": "the caller gave up; nothing was changed",
     "INTERNAL": "a fault of Moss; the server logs its cause on stderr, the command line shows it with `MOSS_DEBUG=1`",
     "DB_INSERT_FAILED": "a record could not be written; `details.storage_code` says why, as the `STORAGE_` codes below",
@@ -119,11 +122,12 @@ MEANINGS = {
 }
 
 WHAT_TO_DO = {
+    "RATE_LIMITED": "wait for `details.retry_after_s`, then send it again",
     "AMBIGUOUS_ADDRESSING": "send the `id` alone, or `workspace` and `name`",
     "INVALID_REQUEST": "correct what the message names",
     "UNKNOWN_CAPABILITY": "take one of `details.known`, or add its file to `capabilities/` of the home folder",
     "VALIDATION_ERROR": "correct the field that `details.path` names",
-    "READ_ONLY": "ask a server that was started without `--read-only`",
+    "READ_ONLY": "ask a server that was started without `--read-only`, or for a token that may write",
     "NOT_FOUND": "make the call in `recovery`",
     "FILTER_REQUIRED": "give at least one filter",
     "CHECKPOINTS_NOT_CONFIRMED": "check them, then send the call with `checkpoints`",
@@ -187,6 +191,8 @@ SETTINGS = {
     "most](../how-to/connect.md#fewer-tools), which lead to all others; empty means all; `moss mcp --toolsets` wins",
     "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "
     "times as long",
+    "token_calls_per_minute": "most calls of one token within a minute at one server, then `RATE_LIMITED`",
+    "token_calls_at_once": "most calls of one token that run at the same time at one server",
     "db_max_open_conns": "most connections of a process to a PostgreSQL server, 16 where nothing is set; nothing on "
     "SQLite",
     "db_max_idle_conns": "idle connections kept for the next call, 4 by default; no effect on SQLite",
@@ -232,7 +238,7 @@ def _tool_section(tool: Operation) -> list[str]:
     return [*lines, "", *_answer(tool.answers), "", "```sh", tool.example, "```"]
 
 
-def _answer(answers: Shape) -> list[str]:
+def _answer(answers: ResponseSchema) -> list[str]:
     if answers.is_open:
         return ["Answers what the tool that it calls answers."]
     if answers.name:
@@ -240,13 +246,13 @@ def _answer(answers: Shape) -> list[str]:
     return ["| answer | type | meaning |", "|---|---|---|", *_field_rows(answers)]
 
 
-def _field_rows(shape: Shape) -> list[str]:
+def _field_rows(shape: ResponseSchema) -> list[str]:
     return [f"| `{name}` | {_answer_type(field)} | {_cell(field.meaning)} |" for name, field in shape.fields.items()]
 
 
 def _shapes_section(tools: list[Operation]) -> list[str]:
     """Return the named shapes in the answers of a page, each once."""
-    named: dict[str, Shape] = {}
+    named: dict[str, ResponseSchema] = {}
     for tool in tools:
         _collect(tool.answers, named)
     if not named:
@@ -258,7 +264,7 @@ def _shapes_section(tools: list[Operation]) -> list[str]:
     return lines
 
 
-def _collect(shape: Shape, named: dict[str, Shape]) -> None:
+def _collect(shape: ResponseSchema, named: dict[str, ResponseSchema]) -> None:
     if shape.name in named:
         return
     if shape.name:
@@ -284,7 +290,7 @@ def _made_type(field: Field) -> str:
     return _link(field.of) if field.of.name else "object of " + ", ".join(f"`{name}`" for name in field.of.fields)
 
 
-def _link(shape: Shape) -> str:
+def _link(shape: ResponseSchema) -> str:
     return f"[{shape.name}](#{shape.name.lower()})"
 
 

@@ -65,7 +65,10 @@ def test_an_importer_that_cannot_be_loaded_names_its_package(package: Path, tmp_
 
 
 def test_an_unknown_importer_is_refused_with_all_known_names(package: Path, tmp_path: Path) -> None:
-    with open_store(str(tmp_path / "home")) as store, pytest.raises(MossError, match=r"markdown, broken, plain-lines"):
+    with (
+        open_store(str(tmp_path / "home")) as store,
+        pytest.raises(MossError, match=r"markdown, claude-code, codex, broken, plain-lines"),
+    ):
         store.adopt("nothing", str(tmp_path))
 
 

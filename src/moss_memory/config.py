@@ -32,12 +32,16 @@ DEFAULTS: dict[str, Any] = {
     "disabled_types": [],
     "toolsets": [],
     "output_schemas": False,
+    "token_calls_per_minute": 600,
+    "token_calls_at_once": 16,
     "db_max_open_conns": 0,
     "db_max_idle_conns": 0,
 }
 """Every key of a configuration file, with its default value."""
 
-_ONLY_GLOBAL = ("url", "trust_repo_config", "history_keep", "history_days")
+_ONLY_GLOBAL = (
+    "url", "trust_repo_config", "history_keep", "history_days", "token_calls_per_minute", "token_calls_at_once",
+)  # fmt: skip
 _ONLY_WHEN_TRUSTED = ("allowed_paths", "allow_unsafe_paths", "semantic_model")
 _ONLY_TO_FORBID = ("allow_secrets", "record_code")
 ONLY_TO_LOWER = ("capsule_max_chars", "text_max_chars", "import_max_bytes")

@@ -29,6 +29,7 @@ STATUS: dict[str, int] = {
     "CAPSULE_TOO_THIN": 422,
     "COMPOSE_MISSING_TEXT": 422,
     "SECRET_FOUND": 422,
+    "RATE_LIMITED": 429,
     "CANCELLED": 499,
     "DB_INSERT_FAILED": 500,
     "DB_QUERY_FAILED": 500,
@@ -43,7 +44,7 @@ STATUS: dict[str, int] = {
 }
 
 
-RETRYABLE = frozenset({"STORAGE_BUSY", "STORAGE_UNKNOWN"})
+RETRYABLE = frozenset({"RATE_LIMITED", "STORAGE_BUSY", "STORAGE_UNKNOWN"})
 """Codes after which the same call may succeed unchanged; all others need a change first."""
 
 
@@ -105,7 +106,7 @@ def backticked(names: Iterable[str]) -> str:
     return ", ".join([f"`{name}`" for name in names])
 
 
-def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
+def closest_match(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
     """Return the known name most similar to this one; None if none is similar enough."""
     import difflib  # imported late: only a refusal needs it
 

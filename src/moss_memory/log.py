@@ -50,10 +50,32 @@ def configure(*, verbose: bool = False) -> None:
     logger.setLevel(LEVELS[chosen])
 
 
+class LogStyle:
+    """The format of the log: lines of text, or one JSON object on each line."""
+
+    is_json = False
+
+
 def say(text: str) -> None:
     """Write a line for the operator to stderr, if stderr is open."""
+    if LogStyle.is_json:
+        write_json_line("warning", {"message": text})
+    else:
+        _write_stderr(f"moss: {text}\n")
+
+
+def write_json_line(level: str, fields: dict[str, object]) -> None:
+    """Write a JSON object with the time, the level and these fields to stderr."""
+    import json
+
+    from moss_memory.rows.times import format_time, wall_clock_ms
+
+    _write_stderr(json.dumps({"time": format_time(wall_clock_ms()), "level": level, **fields}) + "\n")
+
+
+def _write_stderr(text: str) -> None:
     try:
-        sys.stderr.write(f"moss: {text}\n".encode("ascii", "backslashreplace").decode())
+        sys.stderr.write(text.encode("ascii", "backslashreplace").decode())
         sys.stderr.flush()
     except (OSError, AttributeError):
         # The client closed stderr, or started the server without one.

@@ -43,7 +43,13 @@ class Maintenance:
         ) -> dict[str, Any]: ...
 
         def _read(
-            self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool
+            self,
+            body: Callable[..., Any],
+            values: dict[str, Any],
+            call: CallContext,
+            *,
+            snapshot: bool,
+            wait: bool = True,
         ) -> Any: ...
 
     def index(
@@ -224,7 +230,14 @@ class Maintenance:
 
         values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
         try:
-            count: int = self._read(stream_lines, values, self._context("export"), snapshot=True)
+            count: int = self._read(
+                # What was written cannot be taken back, so the read is not run again.
+                stream_lines,
+                values,
+                self._context("export"),
+                snapshot=True,
+                wait=False,
+            )
         except MossError:
             raise
         except Exception as error:

@@ -8,7 +8,7 @@ import time
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
-from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine
+from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine, translate_error
 from moss_memory.storage.origin import Caller, clean_actor
 
 from .config import Config, load_config
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from moss_memory.code_state.work_tree import CodeState, WorkTree
     from moss_memory.registry.operation import Operation
+    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.storage.engine import Result, Transaction
     from moss_memory.storage.idempotency import IdempotentCall
 
@@ -47,12 +48,14 @@ class Store(Maintenance, Tools):
         actor: str = "",
         in_work_tree: bool = True,
         sees_work_tree: bool = False,
+        counts_loads: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
         """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers.
 
-        With `sees_work_tree` calls without an actor compare with it all the same.
+        With `sees_work_tree` calls without an actor compare with it all the same. With `counts_loads` the store counts
+        which capsules are loaded by whom.
         """
         self.config = config
         self._read_only = read_only
@@ -62,12 +65,17 @@ class Store(Maintenance, Tools):
         self._disabled = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._disabled)
         self._in_work_tree = in_work_tree and config.record_code
-        self._last_caller: Caller | None = None
         self._caller = Caller(
             clean_actor(actor) or DEFAULT_ACTOR,
             in_work_tree=self._in_work_tree,
             sees_work_tree=sees_work_tree and config.record_code,
         )
+        self._last_caller: tuple[str | None, Caller] = "", self._caller
+        self._loads: LoadCounts | None = None
+        if counts_loads and not read_only:
+            from moss_memory.rows.load_counts import LoadCounts
+
+            self._loads = LoadCounts(self._engine, self._context)
 
     def call(
         self,
@@ -84,6 +92,8 @@ class Store(Maintenance, Tools):
         as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
         actor: str | None = None,
         code: CodeState | None = None,
+        read_only: bool = False,
+        is_load: bool = True,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -94,7 +104,8 @@ class Store(Maintenance, Tools):
         arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
-        store's actor and the code state of the process.
+        store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
+        If `is_load` is false, capsules that it reads are not counted as loaded.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
@@ -107,6 +118,9 @@ class Store(Maintenance, Tools):
         call = self._context(
             operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
         )
+        call.read_only = read_only
+        if is_load:
+            call.loads = self._loads
         began_s = time.perf_counter()
         try:
             answer = self._run(
@@ -116,7 +130,10 @@ class Store(Maintenance, Tools):
             log(INFO, "%s failed with %s after %.1f ms", operation.name, error.code, _elapsed_ms(began_s))
             if operation.translate is None:
                 raise
-            raise operation.translate(error) from error.__cause__
+            translated = operation.translate(error)
+            for note in getattr(error, "__notes__", ()):
+                translated.add_note(note)
+            raise translated from error.__cause__
         if "logging" in sys.modules:
             log(DEBUG, "%s took %.1f ms", operation.name, _elapsed_ms(began_s))
         return answer
@@ -136,36 +153,38 @@ class Store(Maintenance, Tools):
         if as_sent is not None and "budget" in values:
             values["budget"].as_sent = as_sent
         changes = operation.writes(values)
-        if self._is_limited:
-            self._check_allowed(operation, tool, values, changes)
+        if self._is_limited or call.read_only:
+            self._check_allowed(operation, tool, values, call, changes)
         writes = changes and not operation.no_transaction
-        once = self._idempotent_call(operation, key, values, arguments, call, writes)
-        if operation.scan_secrets:
-            allowed = values.pop("allow_secrets", False)
-            if changes:
-                _refuse_credentials(operation, arguments, values, call, allowed)
-        if key is not None and writes:
-            from moss_memory.secrets.scanner import refuse_credentials
-
-            refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored
-        with ErrorTranslation(self._engine, tool):
-            try:
-                if operation.no_transaction:
-                    result = operation.body(call, **values)
-                elif writes:
-                    result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
-                else:
-                    result = self._read(operation.body, values, call, snapshot=not operation.single_read(values))
-            except MossError as error:
+        once = None
+        if key is not None or (writes and self._engine.can_lose_commits):
+            once = self._idempotent_call(operation, key, values, arguments, call, writes)
+        if operation.scan_secrets or key is not None:
+            _refuse_credentials(operation, arguments, values, call, changes, key if writes else None)
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
+        try:
+            if operation.no_transaction:
+                result = operation.body(call, **values)
+            elif writes:
+                result = self._write(operation, values, call, timeout_s, once)
+            else:
+                snapshot = not operation.single_read(values)
+                result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
+        except MossError as error:
+            with ErrorTranslation(self._engine, tool):
                 self._advise(operation, arguments, values, call, error)
-                raise
+            raise
+        except Exception as error:
+            raise translate_error(self._engine, tool, error) from error
         operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
         return _v1_answer(result) if operation.alias_of else result
 
     def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
-        """Decode the arguments; refuse texts above their limit before anything else is done with them."""
+        """Decode the arguments; refuse writes of a reader and texts above their limit before anything else is done."""
+        if (self._read_only or call.read_only) and operation.always_writes:
+            raise self._read_only_error(tool, call)
         try:
             values = operation.decode(arguments, call.config.workspace)
         except MossError as error:
@@ -199,9 +218,7 @@ class Store(Maintenance, Tools):
         call: CallContext,
         writes: bool,
     ) -> IdempotentCall | None:
-        """Return the idempotency check of a call; None if it needs none, as a read does."""
-        if key is None and not (writes and self._engine.can_lose_commits):
-            return None
+        """Return the idempotency check of a call; None for a read."""
         from moss_memory.storage.idempotency import IdempotentCall, check_key, new_key
 
         call.key = new_key() if key is None else check_key(key)
@@ -266,24 +283,30 @@ class Store(Maintenance, Tools):
         )
 
     def _other_caller(self, actor: str | None, code: CodeState | None) -> Caller:
+        last_actor, last = self._last_caller
+        if code is None and actor == last_actor:
+            return last  # the clients of a connection come one after the other
         name = clean_actor(actor) or self._caller.actor
         if code is not None and self.config.record_code:
             return Caller(name, code=code)
-        if name != self._caller.actor:
-            # The clients of a connection come one after the other: the last one is the likely one.
-            if self._last_caller is None or self._last_caller.actor != name:
-                self._last_caller = Caller(name, in_work_tree=self._in_work_tree)
-            return self._last_caller
-        return self._caller
+        if name == self._caller.actor:
+            return self._caller
+        found = Caller(name, in_work_tree=self._in_work_tree)
+        self._last_caller = actor, found
+        return found
 
-    def _check_allowed(self, operation: Operation, tool: str, values: dict[str, Any], changes: bool) -> None:
-        """Refuse disabled tools, and writes if the store is read-only."""
+    def _check_allowed(
+        self, operation: Operation, tool: str, values: dict[str, Any], call: CallContext, changes: bool
+    ) -> None:
+        """Refuse disabled tools, and writes if the store or its caller is read-only."""
         if self._disabled:
             self._disabled.refuse(operation, values)
-        if self._read_only and (changes or not (operation.mutates or operation.idempotent)):
-            raise MossError(
-                "READ_ONLY", f"`{tool}` writes, and this store is open for reading only; nothing was changed"
-            )
+        if (self._read_only or call.read_only) and (changes or not (operation.mutates or operation.idempotent)):
+            raise self._read_only_error(tool, call)
+
+    def _read_only_error(self, tool: str, call: CallContext) -> MossError:
+        why = "your token is" if call.read_only else "this store is open"
+        return MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
 
     def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
         """Return the refusal of an unknown tool, with the best next call."""
@@ -300,17 +323,17 @@ class Store(Maintenance, Tools):
         """Return a proposed call, or None if the configuration disables its tool."""
         return None if proposal is None or self._disabled.has(proposal["tool"]) else proposal
 
-    def _read(self, body: Callable[..., Any], values: dict[str, Any], call: CallContext, *, snapshot: bool) -> Any:
-        tx = self._engine.begin_read(snapshot=snapshot, call=call)
-        try:
-            result = body(tx, **values)
-            tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
-        finally:
-            tx.release()
-        return result
+    def _read(
+        self,
+        body: Callable[..., Any],
+        values: dict[str, Any],
+        call: CallContext,
+        *,
+        snapshot: bool,
+        wait: bool = True,
+    ) -> Any:
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
+        return self._engine.read(body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def _write(
         self,
@@ -320,7 +343,7 @@ class Store(Maintenance, Tools):
         timeout_s: float,
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
-        def carry_out(tx: Transaction) -> dict[str, Any]:
+        def run(tx: Transaction) -> dict[str, Any]:
             stored = None if once is None else once.begin(tx)
             if stored is not None:
                 return stored
@@ -332,8 +355,9 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        call.workspace = operation.place_of(values)
-        result = self._engine.write(carry_out, timeout_s=timeout_s, call=call)
+        if self._engine.can_lose_commits:
+            call.workspace = operation.write_workspace(values)  # a server locks one workspace
+        result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
         return result
@@ -356,15 +380,44 @@ class Store(Maintenance, Tools):
         snapshot: bool = True,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
+        wait: bool = True,
         **values: Any,
     ) -> Result:
         """Run a read that is no tool in one transaction; errors name it by `what`.
 
         Raise `MossError` as `call` does. Without a `snapshot` the read must be one statement.
         """
+        call = self._context(what, cancelled, progress)
         with ErrorTranslation(self._engine, what):
-            found: Result = self._read(body, values, self._context(what, cancelled, progress), snapshot=snapshot)
+            found: Result = self._read(body, values, call, snapshot=snapshot, wait=wait)
         return found
+
+    def write(
+        self, body: Callable[..., Result], *, what: str, timeout_s: float = WRITE_TIMEOUT_S, **values: Any
+    ) -> Result:
+        """Run a write that is no tool in one transaction with its event; errors name it by `what`."""
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
+
+        def run(tx: Transaction) -> Result:
+            result = body(tx, **values)
+            tx.append_event(what)
+            return result
+
+        with ErrorTranslation(self._engine, what):
+            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
+
+    def exists(self) -> bool:
+        """Return whether there is a store; reading does not make one."""
+        return self._engine.exists()
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._engine.connections()
+
+    def size_bytes(self) -> int:
+        """Return the size of the store, 0 if it is not known."""
+        return self._engine.size_bytes()
 
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
@@ -385,7 +438,7 @@ class Store(Maintenance, Tools):
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return self.call(tool, operation.given(arguments), idempotency_key=key)
+                return self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description
@@ -394,8 +447,14 @@ class Store(Maintenance, Tools):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
 
+    def save_loads(self) -> None:
+        """Write the counted loads now, unless the store is busy."""
+        if self._loads is not None:
+            self._loads.save()
+
     def close(self) -> None:
         """Close the database; a closed store opens again at the next call."""
+        self.save_loads()
         self._engine.close()
 
     def __enter__(self) -> Store:
@@ -412,21 +471,28 @@ def open_store(
 
     A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`.
     """
-    return Store(config or load_config(home), read_only=read_only, actor=actor)
+    return Store(config or load_config(home), read_only=read_only, actor=actor, counts_loads=True)
 
 
 def _refuse_credentials(
-    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext, allowed: bool
+    operation: Operation,
+    arguments: dict[str, Any],
+    values: dict[str, Any],
+    call: CallContext,
+    changes: bool,
+    key: str | None,
 ) -> None:
     """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
-    if allowed:
-        call.config = call.config.replace(allow_secrets=True)
-        return
     from moss_memory.secrets.scanner import refuse_credentials
 
-    if operation.sizes is not None:
-        operation.sizes(call, values)
-    refuse_credentials(call.config, arguments, call.check_cancelled)
+    if values.pop("allow_secrets", False) and changes:
+        call.config = call.config.replace(allow_secrets=True)
+    elif operation.scan_secrets and changes:
+        if operation.sizes is not None:
+            operation.sizes(call, values)
+        refuse_credentials(call.config, arguments, call.check_cancelled)
+    if key is not None:
+        refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored
 
 
 def _elapsed_ms(began_s: float) -> float:

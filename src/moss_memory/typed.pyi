@@ -1892,6 +1892,19 @@ class MossChangesAnswer(TypedDict):
     changes: list[Change]
     has_more: bool
 
+class MossLogAnswer(TypedDict):
+    events: list[LoggedEvent]
+    pagination: Page
+
+class LoggedEvent(TypedDict):
+    at: int
+    by: str | None
+    tool: str
+    workspace: str | None
+    address: str | None
+    repository: NotRequired[str]
+    commit: NotRequired[str]
+
 class MossToolsAnswer(TypedDict):
     tools: list[Tool]
     best: NotRequired[DescribedTool]
@@ -2293,6 +2306,9 @@ class Tools:
     def moss_changes(self, *, after: int | None = None, limit: int | None = 100) -> MossChangesAnswer:
         """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
 
+    def moss_log(self, *, by: str | None = None, since: str | None = None, tool: str | None = None, workspace: str | None = None, limit: int | None = 50, offset: int | None = 0) -> MossLogAnswer:
+        """List who changed what and when, newest first."""
+
     def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
         """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
 
@@ -2682,6 +2698,9 @@ class AsyncTools:
 
     async def moss_changes(self, *, after: int | None = None, limit: int | None = 100) -> MossChangesAnswer:
         """List what changed after a change that is known, oldest first, or only tell the number of the last one."""
+
+    async def moss_log(self, *, by: str | None = None, since: str | None = None, tool: str | None = None, workspace: str | None = None, limit: int | None = 50, offset: int | None = 0) -> MossLogAnswer:
+        """List who changed what and when, newest first."""
 
     async def moss_tools(self, *, query: str | None = None, names: list[str] | None = None) -> MossToolsAnswer:
         """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""

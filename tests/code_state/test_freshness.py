@@ -176,6 +176,9 @@ def test_the_setting_turns_it_off(home: str, shop: Repository, clock: Clock) -> 
     ):
         store.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": TEXT})
         assert "saved_in" not in fetch(store)
+        usual.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "with code"})
+        (found,) = store.call("moss_freshness", {"workspace": "shop"})["items"]
+        assert found["freshness"]["why"] == "the setting record_code is off"
 
 
 def test_the_worst_comes_first_with_cards_of_decisions_and_evidence(store: Store, shop: Repository) -> None:

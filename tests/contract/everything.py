@@ -58,6 +58,7 @@ def call_everything(call: Door) -> None:
     _erased(call)
     _tools(call)
     call("moss_workspaces")
+    call("moss_log", limit=500)
 
 
 def call_about_code(call: Door) -> None:
@@ -69,6 +70,7 @@ def call_about_code(call: Door) -> None:
         call("capsule_store", name="about code", capsule_text=f"{FULL} a.py b.py")
         call("branchmind_think_card", workspace="default", card={"type": "decision", "title": "a.py", "text": "a.py"})
         call("moss_places", name="about code")
+        call("moss_log", limit=500)
         shop.commit({"a.py": "2"})
         shop.git("rm", "-q", "b.py")
         shop.commit()

@@ -500,9 +500,8 @@ def outcome_of(call: Callable[..., Any], *arguments: str) -> str:
 def test_every_table_is_among_those_whose_files_are_tried(store: Store, out: Path) -> None:
     fill_every_table(store)
     store.export_folder(str(out))
-    assert sorted(path.stem for folder in ("reasoning", "tasks") for path in out.glob(f"{folder}/*/*")) == sorted(
-        TABLES
-    )
+    files = [path.stem for folder in ("reasoning", "tasks") for path in out.glob(f"{folder}/*/*")]
+    assert sorted(files) == sorted([*TABLES, "origins"])
     found = [table for name in (FIRST_LAYOUT).glob("*.jsonl") for table in first_lines(name.read_text().splitlines())]
     assert {*TABLES, "artifacts", "numbers", *(table.name for table in record.TABLES)} <= set(found)
 

@@ -81,3 +81,26 @@ def test_what_expires_does_so_at_the_same_moment_for_all(store: Store, url: str)
     [found] = by_clock(url, 2 * HOUR_S, ("artifact_fetch", {"workspace": "w", "name": "a"}))
     assert found["data"] == {}
     assert store.call("artifact_fetch", {"workspace": "w", "name": "a"})["data"] == {}
+
+
+# A machine whose clock is set while a process runs: after the first call it is so many seconds off.
+STEPPED = ELSEWHERE.replace("off_s = int(sys.argv[2])", "off_s = 0").replace(
+    "        try:\n",
+    "        time.time_ns = lambda: real_ns() + (int(sys.argv[2]) if told else 0) * 10**9\n        try:\n",
+    1,
+)
+
+
+@pytest.mark.parametrize("off_s", [-2 * HOUR_S, 2 * HOUR_S])
+def test_a_step_of_the_clock_changes_nothing_in_a_process_that_runs(store: Store, url: str, off_s: int) -> None:
+    store.call("artifact_store", {"workspace": "w", "name": "a", "kind": "k", "data": {}, "ttl_seconds": HOUR_S})
+    created = store.call("tasks_create", {"workspace": "w", "kind": "task", "title": "t"})
+    store.call("tasks_claim", {"workspace": "w", "agent": "here", "target": created["id"]})
+    calls = [
+        ("capsule_list", {}),
+        ("artifact_fetch", {"workspace": "w", "name": "a"}),
+        ("tasks_ready", {"workspace": "w"}),
+    ]
+    _, found, ready = json.loads(run(STEPPED, url, off_s, json.dumps(calls)))
+    assert found["data"] == {}
+    assert ready["tasks"] == []

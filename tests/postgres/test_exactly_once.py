@@ -18,7 +18,7 @@ from moss_memory.errors import MossError
 from moss_memory.storage.postgres import retry
 from moss_memory.store import Store
 from support.cutting_proxy import Cut, CuttingProxy
-from support.patience import wait_until
+from support.patience import TIMEOUT_S, wait_until
 from support.postgres import PostgresServer, databases
 from support.store_truth import capsule
 
@@ -162,3 +162,31 @@ def waiting_for_a_standby(beside: Any, *, but: int) -> int:
 
     wait_until(waits, "nobody waits for a standby")
     return found[0]
+
+
+def test_a_read_waits_for_a_server_that_is_away_for_a_moment(store: Store, proxy: CuttingProxy) -> None:
+    store.close()
+    proxy.turns_away = True
+    with pytest.raises(MossError) as caught:
+        store.call("capsule_list", {}, wait=False)
+    assert caught.value.code == "STORAGE_BUSY"
+    assert caught.value.retryable
+    before = proxy.turned_away
+
+    def come_back() -> None:
+        wait_until(lambda: proxy.turned_away >= before + 3, "the read does not try again")
+        proxy.turns_away = False
+
+    waiting = threading.Thread(target=come_back)
+    waiting.start()
+    [found] = store.call("capsule_list", {"workspace": "w"})["items"]
+    waiting.join(TIMEOUT_S)
+    assert found["title"] == "first"
+
+
+def test_a_read_that_waits_can_be_cancelled(store: Store, proxy: CuttingProxy) -> None:
+    store.close()
+    proxy.turns_away = True
+    with pytest.raises(MossError) as caught:
+        store.call("capsule_list", {}, cancelled=lambda: proxy.turned_away > 2)
+    assert caught.value.code == "CANCELLED"

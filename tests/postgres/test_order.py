@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from moss_memory.errors import MossError
@@ -19,6 +21,7 @@ from moss_memory.storage.queries import Statement
 from moss_memory.store import Store
 from moss_memory.tools.everything.activity_tools import sql
 from support.patience import TIMEOUT_S, wait_until
+from support.postgres import databases
 from support.python_process import start
 from support.store_truth import capsule
 
@@ -120,6 +123,17 @@ def test_a_change_that_is_committed_late_is_not_overlooked(store: Store) -> None
     )
 
 
+def test_a_transaction_in_another_database_holds_no_change_back(store: Store, tmp_path: Path) -> None:
+    store.call("capsule_store", {"workspace": "a", "capsule_text": capsule()})
+    known = store.call("moss_changes", {})["seq"]
+    with psycopg.connect(databases().url_of(str(tmp_path / "other"))) as other:
+        other.execute("select pg_current_xact_id()")
+        store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
+        changes = store.call("moss_changes", {"after": known})["changes"]
+        assert [change["workspace"] for change in changes] == ["b"]
+        other.rollback()
+
+
 @pytest.mark.parametrize("first", [str, Statement.filled])
 def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_that_statement(
     first: Callable[[Statement], str],
@@ -128,15 +142,15 @@ def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_
     statements._known.clear()
     translate_sql(first(own))
     assert translate_sql(str(own)).sql == own
-    assert "pg_snapshot_xmin" in translate_sql(own).sql
+    assert "last_change()" in translate_sql(own).sql
 
 
 def test_marks_differ_after_every_commit(store: Store) -> None:
     store.call("capsule_store", {"workspace": "a", "capsule_text": capsule()})
-    first = store._engine.mark()
+    first = store._engine.change_token()
     with writing(store, "a"):
         store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
-        assert store._engine.mark() != first
+        assert store._engine.change_token() != first
 
 
 def test_within_a_workspace_numbers_rise_in_the_order_of_commits_and_watchers_see_every_change(

@@ -31,6 +31,7 @@ VALUES: dict[str, list[Any]] = {
     "impact": [None, "large"], "location": [None, "src"], "type": ["component", "pattern"],
     "risk_level": [None, "low", "high"], "details": [None, {}, {"a": [1, None]}, {"b": 2}],
     "actions": [None, [], [{"a": 1}], [{"b": 1}, {}]], "checkpoints": [None, [{"step": 1}]],
+    "notes": [None, "first", "second"],
 }  # fmt: skip
 STATUS = {
     "feature_unit": ["planning", "deferred", "completed"],

@@ -241,9 +241,15 @@ def test_a_card_in_another_form_or_on_a_branch_that_shows_it_changes_nothing(
     workspace = f"w{next(numbers)}"
     here: dict[str, Any] = {"workspace": workspace, "supports": ["X", "Y"], "blocks": "Z"}
     forms = forms_of(card, "the card")
+    for linked in "XYZ":
+        ask(
+            store,
+            "branchmind_think_card",
+            workspace=workspace,
+            card={"id": linked, "title": linked, "type": "question"},
+        )
     first = data.draw(st.sampled_from(list(forms)))
     assert ask(store, "branchmind_think_card", card=forms[first], **here)["inserted"]
-    ask(store, "branchmind_think_card", workspace=workspace, card={"id": "X", "title": "another", "type": "question"})
     settle = data.draw(st.sampled_from(["nothing", "status", "pin", "link", "merge"]))
     if settle == "status":
         ask(store, "branchmind_think_set_status", workspace=workspace, ids="the card", status="rejected")

@@ -42,3 +42,21 @@ def test_what_the_previous_version_stored_can_be_changed(store: Store) -> None:
     store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "Sign-in"})
     assert store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})["title"] == "Sign-in"
     store.call("tasks_create", {"workspace": "shop", "kind": "plan", "title": "Next"})
+
+
+def test_what_the_previous_version_stored_has_no_actor_and_no_code_state(store: Store) -> None:
+    """The versions and events of an import are by the importer, those of the database by nobody."""
+    fetched = store.call("capsule_fetch", {"workspace": "shop", "name": "auth"})
+    assert "saved_in" not in fetched
+    assert "freshness" not in fetched
+    events = store.call("tasks_delta", {"workspace": "shop"})["events"]
+    assert events
+    assert not [event for event in events if event.get("by")]
+    items = store.call("moss_freshness", {"workspace": "shop"})["items"]
+    assert {item["freshness"]["why"] for item in items} == {"no commit is known at which it was saved"}
+    changes = store.call("moss_changes", {"after": 0})["changes"]
+    assert {change.get("by") for change in changes} <= {None, "python"}
+    history = {"type": "capsule", "workspace": "shop", "name": "auth"}
+    assert {one.get("by") for one in store.call("moss_history", history)["versions"]} <= {None, "python"}
+    store.call("capsule_update", {"workspace": "shop", "name": "auth", "title": "Sign-in"})
+    assert store.call("moss_history", history)["versions"][0]["by"] == "python"

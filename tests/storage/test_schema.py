@@ -27,7 +27,7 @@ GARBAGE = [
 
 def test_the_schema_version_is_the_highest_migration() -> None:
     numbers = [int(name.partition("_")[0]) for name in os.listdir(MIGRATIONS)]
-    assert sorted(numbers) == list(range(1, len(numbers) + 1))
+    assert len(set(numbers)) == len(numbers)
     assert max(numbers) == schema_migrations.SCHEMA_VERSION
 
 

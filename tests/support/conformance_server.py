@@ -107,7 +107,11 @@ def add_prompts() -> None:
 
 def serve() -> int:
     """Serves Moss and the fixtures to whoever asks."""
-    Endpoint.is_authorized = lambda self, scope: True  # type: ignore[method-assign]
+
+    async def authorize(self: Endpoint, scope: Any) -> Any:
+        return self.tokens.owner
+
+    Endpoint.authorize = authorize  # type: ignore[method-assign]
     add_tools(test_simple_text, test_error_handling, test_tool_with_progress)
     add_prompts()
     resources.parse_uri, resources.read = parse_uri, read

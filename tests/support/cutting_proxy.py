@@ -29,6 +29,7 @@ class CuttingProxy:
         self.port: int = self._listening.getsockname()[1]
         self.next = Cut.NOTHING
         self.cuts = 0
+        self.turned_away = 0
         self.turns_away = False
         """Whether nobody who comes now reaches the server."""
         threading.Thread(target=self._listen, daemon=True).start()
@@ -42,6 +43,7 @@ class CuttingProxy:
             while True:
                 client, _ = self._listening.accept()
                 if self.turns_away:
+                    self.turned_away += 1
                     client.close()
                 else:
                     threading.Thread(target=self._serve, args=(client,), daemon=True).start()

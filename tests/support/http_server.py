@@ -70,15 +70,15 @@ class Answer:
 class HttpServer:
     """A `moss serve` process on a free port."""
 
-    def __init__(self, home: Path, *options: str, code: str = UNHURRIED + SERVE) -> None:
+    def __init__(self, home: Path, *options: str, code: str = UNHURRIED + SERVE, url: str = "", port: int = 0) -> None:
         self.home = home
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
         self.process = subprocess.Popen(
-            [sys.executable, "-c", code, "serve", "--port", "0", "--home", str(home), *options],
+            [sys.executable, "-c", code, "serve", "--port", str(port), "--home", str(home), *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=environment(),
+            env={**environment(), **({"MOSS_URL": url} if url else {})},
             cwd=home.parent,
         )
         assert self.process.stdout is not None

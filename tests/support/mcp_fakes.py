@@ -120,8 +120,13 @@ class FakeStore:
     def is_large(self) -> bool:
         return self.large
 
-    def read(self, body: Callable[..., Any], **_: Any) -> list[Any]:
-        """Has no workspaces for the instructions of a session."""
+    def exists(self) -> bool:
+        return False
+
+    def read(self, body: Callable[..., Any], *, what: str, **_: Any) -> list[Any]:
+        """Has no workspaces for the instructions of a session, and no tokens."""
+        if what in ("token", "session"):
+            raise MossError("STORAGE_BUSY", "there is none")
         return []
 
     def call(

@@ -43,9 +43,10 @@ def pictures(store: Store) -> list[tuple[str, str, str, tuple[int, int]]]:
     capsule = store.call("capsule_fetch", {"workspace": "atlas-checkout", "name": "refunds"})["id"]
     graph = f"/reasoning?{SHOP}&branch=try-idempotency&compare=main"
     return [
-        ("overview-light", "/", "light", WIDE),
-        ("overview-dark", "/", "dark", WIDE),
-        ("overview-phone", "/", "light", PHONE),
+        ("changes-light", "/?since=week", "light", WIDE),
+        ("overview-light", "/overview", "light", WIDE),
+        ("overview-dark", "/overview", "dark", WIDE),
+        ("overview-phone", "/overview", "light", PHONE),
         ("capsule-light", f"/capsules/{capsule}", "light", WIDE),
         ("capsule-phone", f"/capsules/{capsule}", "dark", PHONE),
         ("reasoning-dark", graph, "dark", WIDE),

@@ -19,6 +19,7 @@ STATES = (ORPHANED, DRIFTED, UNKNOWN, FRESH)
 NO_COMMIT = "no commit is known at which it was saved"
 OTHER_REPOSITORY = "it was saved in another repository"
 NO_REPOSITORY = "this process does not run in a git repository"
+TURNED_OFF = "the setting record_code is off"
 _TOO_LONG = "it took too long"
 
 

@@ -46,6 +46,10 @@ class CodeState:
         parts = {"repository": self.repository, "branch": self.branch, "commit": self.commit}
         return {name: value for name, value in parts.items() if value}
 
+    def in_file(self) -> dict[str, str]:
+        """Return the known parts, as files of capsules have them."""
+        return {**self.shown(), "repository_id": self.repository_id}
+
 
 class WorkTree:
     """A work tree of a repository: its folders, and its present state."""

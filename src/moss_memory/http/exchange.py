@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 from moss_memory.mcp.background_index import Indexing
 from moss_memory.mcp.scheduler import run_call
 
+from .metrics import METRICS
 from .pool import POOL
 from .replies import JSON, reply
 from .sse import Stream, event, pump, send_headers, wait_disconnect
@@ -15,12 +17,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.types import Receive, Send
+    from starlette.types import Receive, Scope, Send
 
     from moss_memory.mcp.protocol import ToolCall
     from moss_memory.mcp.server_context import ServerContext
 
     from .replies import Headers
+    from .token_registry import Access
 
 WATCH_DELAY_S = 0.05
 """Delay before a running call checks if its client is still connected."""
@@ -39,9 +42,12 @@ class Runner:
         self.indexing.note_call()
 
         def answer() -> bytes:
-            return run_call(
+            began_s = time.perf_counter()
+            answered = run_call(
                 call, self._context.store, send=send, is_stopping=lambda: self.is_stopping, indexing=self.indexing
             )
+            METRICS.observe(call.tool, call.outcome, time.perf_counter() - began_s)
+            return answered
 
         return POOL.run(answer, slow=call.operation.is_slow(call.arguments))
 
@@ -49,7 +55,10 @@ class Runner:
 class ResponseWriter:
     """The response to one request; `streams` is True if the client accepts events."""
 
-    def __init__(self, receive: Receive, send: Send, *, streams: bool) -> None:
+    def __init__(self, scope: Scope, receive: Receive, send: Send, access: Access, *, streams: bool) -> None:
+        self.scope = scope
+        self.access = access
+        """The token of the request."""
         self._receive = receive
         self._send = send
         self.streams = streams

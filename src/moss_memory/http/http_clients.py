@@ -10,13 +10,13 @@ _CLIENTS = (
     ("Codex", "export MOSS_TOKEN=$(cat {file}); codex mcp add moss --url {url} --bearer-token-env-var MOSS_TOKEN"),
     ("Gemini CLI", 'gemini mcp add -s user -t http -H "Authorization: Bearer $(cat {file})" moss {url}'),
     ("VS Code", "code --add-mcp {vs_code}"),
-    ("Cursor", "~/.cursor/mcp.json: {cursor}"),
+    ("Cursor, in ~/.cursor/mcp.json", "{cursor}"),
 )
 _FILL_IN = "Bearer TOKEN"
 
 
 def connections(address: str, token_path: str) -> list[tuple[str, str]]:
-    """Return each client with the command that connects it; none contains the token itself."""
+    """Return each client with the command or settings that connect it; none contains the token itself."""
     url = f"{address}/mcp?toolsets=core"
     server = {"url": url, "headers": {"Authorization": _FILL_IN}}
     filled = {

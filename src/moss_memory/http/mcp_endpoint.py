@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hmac
+import functools
 from urllib.parse import parse_qsl
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.mcp.handlers import handle
 from moss_memory.mcp.messages import (
+    INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     MAX_LINE_BYTES,
@@ -28,24 +29,30 @@ from moss_memory.mcp.protocol import (
     SubscribeRequest,
     ToolCall,
     client_name,
+    tool_failure,
 )
 from moss_memory.mcp.subscriptions import Subscription, apply_subscription, final_response, listen
 from moss_memory.storage.origin import clean_actor
 
 from . import stateless
+from .call_limits import CallLimits, retry_after_s
 from .exchange import ResponseWriter, Runner
+from .metrics import METRICS
 from .notifier import ChangeNotifier
 from .origin_guard import HEADERS
 from .pool import in_thread
 from .replies import JSON, reply
 from .request_body import UNREAD, read_body
-from .sessions import MAX_SESSIONS, Sessions
+from .request_log import LOG_TOKEN, LOG_TOOLS
+from .session_journal import SessionJournal
+from .sessions import Sessions
 from .sse import Stream, pump
 from .timeouts import PROVE
-from .token_file import OWNER
+from .token_registry import TokenRegistry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
     from typing import Any
 
     from starlette.types import Receive, Scope, Send
@@ -53,6 +60,7 @@ if TYPE_CHECKING:
     from moss_memory.mcp.server_context import ServerContext
 
     from .sessions import Session
+    from .token_registry import Access
 
 BATCH_VERSION = "2025-03-26"
 """The one version in which an array of messages may be sent."""
@@ -61,7 +69,8 @@ _LARGE_BYTES = 65_536
 """Minimum size of a message that is parsed on a thread, so that the event loop is not blocked."""
 
 _HOW = """\
-Moss answers programs that send the token of this store, which stands in the file `token` of its home folder:
+Moss answers programs that send a token of this store: the one in the file `token` of its home folder, or one that
+`moss token add NAME` has printed and that is neither revoked nor expired:
 
     Authorization: Bearer TOKEN
 
@@ -74,39 +83,71 @@ class Endpoint:
 
     def __init__(self, context: ServerContext, token: str) -> None:
         self._context = context
-        self._token = token.encode()
+        config = context.config()
+        self.tokens = TokenRegistry(context.store, token)
+        self.tokens.holders = self.tokens_in_use
+        self.tokens.on_end = self.end_of
+        self._limits = CallLimits(config.token_calls_per_minute, config.token_calls_at_once)
         self._protocol = Protocol(context.tools, context.situation)
         self._runner = Runner(context)
-        self._sessions = Sessions()
+        self._sessions = Sessions(SessionJournal(context.store, token))
         self._notifier = ChangeNotifier(context)
-        self._listening: dict[Stream, Listening] = {}
+        self._listening: dict[Stream, tuple[Listening, Access]] = {}
+        self._running: dict[ToolCall, str] = {}
+        """The running calls with the hashes of their tokens."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         headers = scope[HEADERS]
         method = scope["method"]
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-        if not self.is_authorized(scope):
-            await self.refuse_unauthorized(send)
-        elif method == "POST":
-            await self._handle_post(scope, receive, send, version)
-        elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
-            allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
-            await reply(send, 405, headers=[(b"allow", allowed)])
-        else:
-            await self._handle_session(method, version, headers, receive, send)
+        try:
+            access = await self.authorize(scope)
+            if access is None:
+                await self.refuse_unauthorized(send)
+            elif method == "POST":
+                await self._handle_post(scope, receive, send, version, access)
+            elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
+                allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
+                await reply(send, 405, headers=[(b"allow", allowed)])
+            else:
+                await self._handle_session(method, version, headers, access, receive, send)
+        except MossError as error:  # the store with the tokens and the keys of sessions does not answer
+            refusal = failure(NO_ID, INTERNAL_ERROR, error.message, error.payload())
+            await reply(send, 503, refusal, kind=JSON, headers=[(b"retry-after", b"1")])
 
-    def is_authorized(self, scope: Scope) -> bool:
-        """Return True if a request has the right token, and mark its connection as proven."""
+    async def authorize(self, scope: Scope) -> Access | None:
+        """Return the access of a request with an accepted token, and mark its connection as proven."""
         scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
-        known = hmac.compare_digest(token.strip(), self._token) and scheme.lower() == b"bearer"
-        if known:
+        if scheme.lower() != b"bearer":
+            return None
+        found = await self.tokens.find(token.strip())
+        if found is not None:
             scope[PROVE]()
-        return known
+            scope[LOG_TOKEN] = found.name
+        return found
 
-    def _actor(self, client: str) -> str:
-        """Return who makes a call: the name of the token, and that of the client."""
-        return clean_actor(OWNER, client)
+    def is_owner(self, access: Access) -> bool:
+        """Return True for the token of the home."""
+        return access is self.tokens.owner
+
+    def tokens_in_use(self) -> set[str]:
+        """Return the tokens that have an open stream or a running call."""
+        held = {session.token for session in self._sessions.all() if session.is_in_use}
+        return held | {access.key for _, access in self._listening.values()} | set(self._running.values())
+
+    def end_of(self, token: str) -> None:
+        """End the sessions, streams and running calls of a token."""
+        self._sessions.end_of(token)
+        for stream in [stream for stream, (_, access) in self._listening.items() if access.key == token]:
+            self._end_stream(stream)
+        for call, key in self._running.items():
+            call.cancelled = call.cancelled or key == token
+
+    def counts(self) -> tuple[int, int]:
+        """Return the number of known sessions and that of open streams."""
+        sessions = self._sessions.all()
+        return len(sessions), sum([session.is_listening for session in sessions]) + len(self._listening)
 
     async def refuse_unauthorized(self, send: Send) -> None:
         """Refuse a request without the token, with the location of the token file."""
@@ -129,14 +170,14 @@ class Endpoint:
         return self._runner.indexing.stop(within_s)
 
     async def _handle_session(
-        self, method: str, version: str, headers: dict[bytes, bytes], receive: Receive, send: Send
+        self, method: str, version: str, headers: dict[bytes, bytes], access: Access, receive: Receive, send: Send
     ) -> None:
         """Open the event stream of a session (GET) or end the session (DELETE)."""
-        session = self._session(version, headers)
+        session = await self._session(version, headers, access)
         if isinstance(session, tuple):
             await _refuse(send, *session)
         elif method == "DELETE":
-            self._sessions.end(session)
+            await self._sessions.end(session)
             await reply(send, 200)
         elif not _accepts(headers, b"text/event-stream"):
             await _refuse(send, 406, "Not acceptable: the client must accept text/event-stream")
@@ -147,17 +188,17 @@ class Endpoint:
                 self._notifier.subscribe(session.subscription, stream)
             await pump(stream, receive, send)
 
-    def _session(self, version: str, headers: dict[bytes, bytes]) -> Session | tuple[int, str]:
+    async def _session(self, version: str, headers: dict[bytes, bytes], access: Access) -> Session | tuple[int, str]:
         """Return the session of a request, or status and reason of the refusal."""
         if version and version not in HANDSHAKE_VERSIONS:
             return 400, f"Unsupported protocol version: {version[:100]}; known: {', '.join(HANDSHAKE_VERSIONS)}"
         given = headers.get(b"mcp-session-id")
         if given is None:
             return 400, "Bad request: the header Mcp-Session-Id is missing; initialize opens a session"
-        session = self._sessions.find(given.decode("latin-1"))
+        session = await self._sessions.find(given.decode("latin-1"), access.key)
         return session or (404, "Not found: this session has ended; initialize opens another")
 
-    async def _handle_post(self, scope: Scope, receive: Receive, send: Send, version: str) -> None:
+    async def _handle_post(self, scope: Scope, receive: Receive, send: Send, version: str, access: Access) -> None:
         headers = scope[HEADERS]
         if headers.get(b"content-type", b"").partition(b";")[0].strip().lower() != JSON:
             await _refuse(send, 415, "Unsupported media type: messages are sent as application/json")
@@ -171,31 +212,31 @@ class Endpoint:
             return
         message = read(body) if len(body) < _LARGE_BYTES else await in_thread(read, body)
         try:
-            protocol = self._protocol_for(scope["query_string"])
+            protocol = self._protocol_for(scope["query_string"], access)
         except MossError as error:
             await _refuse(send, 400, error.message)
             return
-        response = ResponseWriter(receive, send, streams=_accepts(headers, b"text/event-stream"))
+        response = ResponseWriter(scope, receive, send, access, streams=_accepts(headers, b"text/event-stream"))
         if (version and version not in HANDSHAKE_VERSIONS) or _is_stateless(message):
             await self._handle_stateless(message, headers, version, protocol, response)
         else:
             await self._handle_handshake(message, headers, version, protocol, response)
 
-    def _protocol_for(self, query: bytes) -> Protocol:
+    def _protocol_for(self, query: bytes, access: Access) -> Protocol:
         """Return the protocol with the workspace and tools of a query such as `?workspace=shop&toolsets=core`."""
-        if not query:
+        if not query and not access.read_only:
             return self._protocol
         try:
             fields = parse_qsl(query.decode("latin-1"), keep_blank_values=True, max_num_fields=10, errors="strict")
         except ValueError:
             raise invalid_request("the address takes `?workspace=` and `?toolsets=`, with names in UTF-8") from None
         named = [(name, value) for name, value in fields if name in ("workspace", "toolsets")]
-        if not named:
+        if not named and not access.read_only:
             return self._protocol
         asked = dict(named)
         if len(asked) < len(named):
             raise invalid_request("the address names `workspace` or `toolsets` twice; a connection has one of each")
-        tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"))
+        tools = self._context.tools_for(asked.get("workspace"), asked.get("toolsets"), read_only=access.read_only)
         return Protocol(lambda: tools, self._context.situation)
 
     async def _handle_handshake(
@@ -205,7 +246,7 @@ class Endpoint:
         if isinstance(message, dict) and message.get("method") == "initialize" and b"mcp-session-id" not in headers:
             await self._open_session(message, protocol, response)
             return
-        session = self._session(version, headers)
+        session = await self._session(version, headers, response.access)
         if isinstance(session, tuple):
             await response.answer(failure(NO_ID, INVALID_REQUEST, session[1]), status=session[0])
         elif isinstance(message, list):
@@ -223,7 +264,7 @@ class Endpoint:
         version = asked.get("protocolVersion") if isinstance(asked, dict) else None
         client = client_name(asked.get("clientInfo")) if isinstance(asked, dict) else ""
         known = version if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
-        opened = self._sessions.open(str(known), client)
+        opened = await self._sessions.open(str(known), client, response.access.key)
         await response.answer(answer, headers=[(b"mcp-session-id", opened.id.encode())])
 
     async def _handle_message(
@@ -231,22 +272,83 @@ class Endpoint:
     ) -> None:
         outcome = protocol.answer(message)
         if isinstance(outcome, ToolCall):
-            outcome.actor = self._actor(outcome.actor or session.client)
-            session.begin(outcome)
-            try:
-                await response.run(self._runner, outcome)
-            finally:
-                session.finish(outcome)
+            await self._run_tool(outcome, response, session)
         elif isinstance(outcome, Cancellation):
             session.cancel(outcome.key)
             await response.answer(None)
         elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-            await response.answer(await self._run_store_request(outcome, session))
+            asked = outcome
+            answer, refused = await self._limited(
+                response.access, asked, lambda: self._run_store_request(asked, session)
+            )
+            await self._send(response, answer, refused)
         elif isinstance(outcome, Listening):
             raise AssertionError("the handshake era has no such request")
         else:
             malformed = isinstance(outcome, Failure) and not isinstance(message, dict)
             await response.answer(outcome, status=400 if malformed else 200)
+
+    async def _run_tool(self, call: ToolCall, response: ResponseWriter, session: Session | None = None) -> None:
+        """Run a tool call and send its response, or status 429 if its token makes too many calls."""
+        refused = self._begin_call(call, response, session)
+        if refused is not None:
+            await self._send(response, tool_failure(call, refused), refused)
+            return
+        try:
+            await response.run(self._runner, call)
+        finally:
+            self._finish_call(call, response, session)
+
+    async def _run_in_batch(self, call: ToolCall, response: ResponseWriter, session: Session) -> bytes:
+        """Run one tool call of a batch and return its response."""
+        refused = self._begin_call(call, response, session)
+        if refused is not None:
+            return tool_failure(call, refused)
+        try:
+            return await self._runner.run(call)
+        finally:
+            self._finish_call(call, response, session)
+
+    def _begin_call(self, call: ToolCall, response: ResponseWriter, session: Session | None) -> MossError | None:
+        """Set who calls and register the call; return the refusal if its token makes too many calls."""
+        client = call.actor or (session.client if session is not None else "")
+        call.actor = clean_actor(response.access.name, client)
+        response.scope.setdefault(LOG_TOOLS, []).append(call.tool)
+        refused = self._limits.enter(response.access.key)
+        if refused is not None:
+            METRICS.observe(call.tool, refused.code, 0.0)
+            return refused
+        self._running[call] = response.access.key
+        if session is not None:
+            session.begin(call)
+        return None
+
+    def _finish_call(self, call: ToolCall, response: ResponseWriter, session: Session | None) -> None:
+        self._limits.leave(response.access.key)
+        del self._running[call]
+        if session is not None:
+            session.finish(call)
+
+    async def _limited(
+        self, access: Access, asked: StoreRequest | SubscribeRequest, run: Callable[[], Awaitable[bytes]]
+    ) -> tuple[bytes, MossError | None]:
+        """Run a request that is no tool call within the limits of its token; return the answer and the refusal."""
+        refused = self._limits.enter(access.key)
+        if refused is not None:
+            return failure(asked.request.id, INTERNAL_ERROR, refused.message, refused.payload()), refused
+        try:
+            return await run(), None
+        finally:
+            self._limits.leave(access.key)
+
+    async def _send(
+        self, response: ResponseWriter, answer: bytes, refused: MossError | None, status: int = 200
+    ) -> None:
+        if refused is None:
+            await response.answer(answer, status=status)
+        else:
+            wait = str(retry_after_s(refused)).encode()
+            await response.answer(answer, status=refused.status, headers=[(b"retry-after", wait)])
 
     async def _run_store_request(self, asked: StoreRequest | SubscribeRequest, session: Session) -> bytes:
         """Run a request that is not a tool call; update the session's subscriptions."""
@@ -276,15 +378,11 @@ class Endpoint:
         for message in messages:
             outcome = protocol.answer(message)
             if isinstance(outcome, ToolCall):
-                call = outcome
-                call.actor = self._actor(call.actor or session.client)
-                session.begin(call)
-                try:
-                    outcome = await self._runner.run(call)
-                finally:
-                    session.finish(call)
+                outcome = await self._run_in_batch(outcome, response, session)
             elif isinstance(outcome, (StoreRequest, SubscribeRequest)):
-                outcome = await self._run_store_request(outcome, session)
+                asked = outcome
+                run = functools.partial(self._run_store_request, asked, session)
+                outcome, _ = await self._limited(response.access, asked, run)
             elif isinstance(outcome, Cancellation):
                 session.cancel(outcome.key)
             if isinstance(outcome, bytes):
@@ -315,17 +413,20 @@ class Endpoint:
             discovers = message.get("method") == "server/discover"
             outcome = await in_thread(protocol.answer, message) if discovers else protocol.answer(message)
         if isinstance(outcome, ToolCall):
-            outcome.actor = self._actor(outcome.actor)
-            await response.run(self._runner, outcome)
+            await self._run_tool(outcome, response)
             return
         if isinstance(outcome, Listening):
             outcome = await self._listen(outcome, response)
             if outcome is None:
                 return
+        limited = None
         if isinstance(outcome, StoreRequest):
-            outcome = await in_thread(handle, outcome, self._context.store)
+            asked = outcome
+            outcome, limited = await self._limited(
+                response.access, asked, lambda: in_thread(handle, asked, self._context.store)
+            )
         if isinstance(outcome, bytes):
-            await response.answer(outcome, status=stateless.status_of(outcome))
+            await self._send(response, outcome, limited, stateless.status_of(outcome))
         else:
             await response.answer(failure(NO_ID, INVALID_REQUEST, "Invalid request: no answer is due"), status=400)
 
@@ -337,22 +438,20 @@ class Endpoint:
             subscription, acknowledged = await in_thread(lambda: listen(self._context.store(), listening))
         except MossError as error:
             return failure(listening.request.id, INVALID_PARAMS, error.message, error.payload())
-        if len(self._listening) >= MAX_SESSIONS:
-            self._end_stream(next(iter(self._listening)))
         stream = Stream()
-        self._listening[stream] = listening
+        self._listening[stream] = listening, response.access
         stream.put(acknowledged)
         self._notifier.subscribe(subscription, stream)
         try:
             await response.pump(stream)
         finally:
-            self._notifier.forget(subscription)
+            self._notifier.unsubscribe(subscription)
             self._listening.pop(stream, None)
         return None
 
     def _end_stream(self, stream: Stream) -> None:
         """Close a stream with the final response to its request."""
-        listening = self._listening.pop(stream)
+        listening, _ = self._listening.pop(stream)
         stream.put(final_response(listening.request))
         stream.close()
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import time
 
-from moss_memory.log import say
 from moss_memory.mcp.protocol import log_bug
 
+from .metrics import METRICS
 from .replies import reply
 from .request_body import BUDGET
+from .request_log import log_request
+from .status_routes import PROBES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +25,6 @@ if TYPE_CHECKING:
 
 HEADERS = "moss.headers"
 """Scope key of the request's headers, as a dict."""
-
-LOG_PATH = "moss.place"
-"""Scope key of the loggable part of the path: without names, text or tokens."""
 
 _UNIQUE_HEADERS = frozenset({
     b"host", b"origin", b"authorization", b"cookie", b"content-type", b"content-length", b"sec-fetch-site",
@@ -66,7 +65,7 @@ class OriginGuard:
         response = ResponseHeaders(scope, send)
         began = time.perf_counter()
         try:
-            refusal = self._refusal(scope)
+            refusal = None if scope["path"] in PROBES else self._refusal(scope)
             if refusal is None:
                 await self._app(scope, receive, response.send)
             else:
@@ -77,9 +76,10 @@ class OriginGuard:
                 await reply(response.send, 500, "Moss failed in a way it should not; its log says where\n")
         finally:
             BUDGET.release(scope)
+            if response.status >= 400:
+                METRICS.refuse(response.status)
             if self._log_all or response.status >= 400:
-                took_ms = (time.perf_counter() - began) * 1000
-                say(f"{scope['method']} {scope.get(LOG_PATH, '/...')} {response.status or '-'} {took_ms:.1f} ms")
+                log_request(scope, response.status, (time.perf_counter() - began) * 1000)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
         """Return status and reason of a refusal; None if the request is allowed."""

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import logging
 import os
-import secrets
 import signal
 
 import uvicorn
@@ -15,17 +14,21 @@ import uvicorn
 from moss_memory.config import resolve_home
 from moss_memory.demo.demo_home import refuse_demonstration
 from moss_memory.errors import invalid_request
+from moss_memory.log import LogStyle
 from moss_memory.mcp.protocol import ExceptionLog
 from moss_memory.mcp.server_context import ServerContext
+from moss_memory.storage.postgres.url import without_password
 
+from .browser_cookie import BrowserKey
 from .connection_limits import ACCEPTS_PER_ITERATION, limits_of_process, quiet_accept_errors
 from .listener import BACKLOG, listen
 from .mcp_endpoint import Endpoint
 from .origin_guard import OriginGuard
 from .pool import POOL
-from .router import SIGN_IN, Router, form_token
+from .router import Router, form_token
 from .sign_in import ACTOR as BROWSER_ACTOR
-from .sign_in import SignIn
+from .sign_in import SIGN_IN, SignIn
+from .status_routes import StatusRoutes
 from .timeouts import Connection, TlsConnection
 from .token_file import token_of, token_path
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from .bind import BindConfig
+    from .token_registry import Access
 
 FINISH_S = 1.0
 """Time for running calls after a stop signal; the process exits within two seconds."""
@@ -75,12 +79,18 @@ class MossServer:
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
         self.address = bind.address(port)
-        self._endpoint = Endpoint(self._context, token_of(home))
-        self._base = f"/{secrets.token_hex(16)}"
-        self._sign_in = SignIn(base=self._base, secure=bind.secure)
+        token = token_of(home)
+        self._endpoint = Endpoint(self._context, token)
+        key = BrowserKey(token)
+        self._base = key.base
+        self._sign_in = SignIn(key, secure=bind.secure)
+        tokens = self._endpoint.tokens
+        tokens.holders = lambda: self._endpoint.tokens_in_use() | self._sign_in.tokens()
+        tokens.on_end = self._end_of
         self._router = Router(
             endpoint=self._endpoint,
             sign_in=self._sign_in,
+            status=StatusRoutes(self._context, self._endpoint, behind_proxy=bind.behind_proxy),
             base=self._base,
             new_link=self.new_link,
             pages=self._pages,
@@ -88,9 +98,20 @@ class MossServer:
         )
         self._app = OriginGuard(self._router, origins=bind.origins(port), log_all=log_all)
 
-    def new_link(self) -> str:
-        """Return a link that signs in one browser, once, within five minutes."""
-        return f"{self.address}{SIGN_IN}/{self._sign_in.new_code()}"
+    @property
+    def place(self) -> str:
+        """Return the database that is served, without its password, or the home folder."""
+        url = self._context.config().url
+        return without_password(url) if url else self.home
+
+    def new_link(self, access: Access | None = None) -> str:
+        """Return a link that signs in one browser, once, within five minutes; `access` is the token that asked."""
+        return f"{self.address}{SIGN_IN}/{self._sign_in.new_code(access)}"
+
+    def _end_of(self, token: str) -> None:
+        """End everything that was opened with a token."""
+        self._endpoint.end_of(token)
+        self._sign_in.end_of(token)
 
     def run(self, *, on_ready: Callable[[], object], on_line: Callable[[], object] | None = None) -> int:
         """Serve until a signal arrives, then for at most two seconds more; return the exit code.
@@ -217,9 +238,11 @@ def open_server(
     or_next_port: bool = False,
     read_only: bool = False,
     log_all: bool = False,
+    log_json: bool = False,
     own_home: str = "",
 ) -> MossServer:
     """Return a server with its port bound and its token read; `own_home` makes it a demonstration."""
+    LogStyle.is_json = log_json
     folder = resolve_home(home)
     if not own_home:
         refuse_demonstration(folder)
@@ -234,4 +257,6 @@ def open_server(
         in_work_tree=False,
         sees_work_tree=not bind.is_remote,
     )
-    return MossServer(listening, context, folder, bind, read_only=read_only, log_all=log_all, own_home=own_home)
+    return MossServer(
+        listening, context, folder, bind, read_only=read_only, log_all=log_all or log_json, own_home=own_home
+    )

@@ -1,9 +1,17 @@
-"""Sessions of the handshake era: running calls, stream, expiry."""
+"""Sessions of the handshake era: running calls, stream, expiry.
+
+A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never because others
+come. Its id tells all that has to be known of it, so a process can forget it without ending it.
+"""
 
 from __future__ import annotations
 
-import secrets
 import time
+
+from moss_memory.storage.access import HOUR_S, SESSION_IDLE_S
+
+from .pool import POOL, in_thread
+from .session_ids import has_form, new_id, read_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,21 +20,28 @@ if TYPE_CHECKING:
     from moss_memory.mcp.protocol import ToolCall
     from moss_memory.mcp.subscriptions import Subscription
 
+    from .session_journal import SessionJournal
     from .sse import Stream
 
-MAX_SESSIONS = 64
-IDLE_S = 24 * 3600
+IDLE_S = SESSION_IDLE_S
+MAX_IN_MEMORY = 4096
+"""Maximum number of sessions without a stream, a subscription or a running call that a process remembers."""
+_SWEEP_EVERY_S = 60.0
 
 
 class Session:
     """A client's name and protocol version, running calls by id, and event stream."""
 
-    def __init__(self, version: str, client: str, seen_s: float) -> None:
-        self.id = secrets.token_hex(16)
+    def __init__(self, id: str, version: str, client: str, token: str, seen_s: float) -> None:
+        self.id = id
         self.version = version
         self.client = client
         """The client's name from the handshake."""
+        self.token = token
+        """The hash of the token that opened it."""
         self.seen_s = seen_s
+        self.noted_s = seen_s
+        """When the store last learned that it was seen."""
         self.stream: Stream | None = None
         self.subscription: Subscription | None = None
         self._running: dict[object, list[ToolCall]] = {}
@@ -53,6 +68,16 @@ class Session:
             self.stream.close()
         self.stream = stream
 
+    @property
+    def is_listening(self) -> bool:
+        """Return True if it has an open stream."""
+        return self.stream is not None and not self.stream.is_closed
+
+    @property
+    def is_in_use(self) -> bool:
+        """Return True if a stream is open or a call is running."""
+        return self.is_listening or bool(self._running)
+
     def end(self) -> None:
         """Cancel running calls and close the stream."""
         for key in list(self._running):
@@ -62,43 +87,92 @@ class Session:
 
 
 class Sessions:
-    """At most 64; one more ends the one that idled longest. One that idles for a day ends too."""
+    """The sessions that this process knows, in the order of their last use."""
 
-    def __init__(self, clock_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, journal: SessionJournal, clock_s: Callable[[], float] = time.time) -> None:
+        self._journal = journal
         self._clock_s = clock_s
         self._sessions: dict[str, Session] = {}
+        self._ended: dict[str, float] = {}
+        self._next_sweep_s = 0.0
 
-    def open(self, version: str, client: str = "") -> Session:
-        """Return a new session."""
-        self._end_idle()
-        if len(self._sessions) >= MAX_SESSIONS:
-            self.end(min(self._sessions.values(), key=lambda session: session.seen_s))
-        session = Session(version, client, self._clock_s())
+    async def open(self, version: str, client: str, token: str) -> Session:
+        """Return a new session; `token` is the hash of the token that opens it."""
+        keys = await in_thread(self._journal.keys)
+        now = self._clock_s()
+        session = Session(new_id(keys[0], version, client, token, now), version, client, token, now)
         self._sessions[session.id] = session
+        self._sweep(now)
         return session
 
-    def find(self, id: str) -> Session | None:
-        """Return the session with this id and renew it; None if it has ended."""
+    async def find(self, id: str, token: str) -> Session | None:
+        """Return the session with this id and renew it; None if it has ended or belongs to another token.
+
+        Raise `MossError` if the store does not answer and only it has the key of the id.
+        """
         session = self._sessions.get(id)
         if session is None:
-            return None
+            found = await in_thread(self._read, id, token)
+            if found is None:
+                return None
+            session = self._sessions.setdefault(id, found)
+            self._sweep(self._clock_s())
         now = self._clock_s()
-        if session.seen_s + IDLE_S < now:
-            self.end(session)
+        if id in self._ended or session.token != token or self._is_idle(session, now):
             return None
         session.seen_s = now
+        self._sessions[id] = self._sessions.pop(id)  # the last used one is the last one to be forgotten
+        if now - session.noted_s > HOUR_S:
+            session.noted_s = now
+            POOL.run(lambda: self._journal.note(id, now))
         return session
 
-    def end(self, session: Session) -> None:
-        """End a session and forget its id."""
+    def _read(self, id: str, token: str) -> Session | None:
+        """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
+        info = read_id(self._journal.keys(), id)
+        if info is None and self._journal.problem is not None and has_form(id):
+            raise self._journal.problem
+        if info is None or not token.startswith(info.token):
+            return None
+        seen_s, ended = self._journal.read(id) or (info.opened_s, False)
+        if ended:
+            return None
+        session = Session(id, info.version, info.client, token, max(info.opened_s, seen_s))
+        if seen_s > info.opened_s:
+            session.seen_s += HOUR_S  # it is stored once in an hour
+        return session
+
+    async def end(self, session: Session) -> None:
+        """End a session at the wish of its client."""
+        self._forget(session)
+        self._ended[session.id] = now = self._clock_s()
+        await in_thread(self._journal.note, session.id, now, ended=True)
+
+    def end_of(self, token: str) -> None:
+        """End all sessions of a token."""
+        for session in [one for one in self._sessions.values() if one.token == token]:
+            self._forget(session)
+
+    def all(self) -> list[Session]:
+        """Return all sessions that this process knows."""
+        return list(self._sessions.values())
+
+    def _forget(self, session: Session) -> None:
         self._sessions.pop(session.id, None)
         session.end()
 
-    def all(self) -> list[Session]:
-        """Return all open sessions."""
-        return list(self._sessions.values())
+    def _is_idle(self, session: Session, now_s: float) -> bool:
+        return session.seen_s + IDLE_S < now_s and not session.is_in_use
 
-    def _end_idle(self) -> None:
-        now = self._clock_s()
-        for session in [one for one in self._sessions.values() if one.seen_s + IDLE_S < now]:
-            self.end(session)
+    def _sweep(self, now_s: float) -> None:
+        """Forget idle sessions, and the longest unused ones if there are too many."""
+        if now_s >= self._next_sweep_s:
+            self._next_sweep_s = now_s + _SWEEP_EVERY_S
+            for session in [one for one in self._sessions.values() if self._is_idle(one, now_s)]:
+                self._forget(session)
+            self._ended = {ended: at for ended, at in self._ended.items() if at + IDLE_S + 2 * HOUR_S > now_s}
+        surplus = len(self._sessions) - MAX_IN_MEMORY
+        if surplus > 0:
+            unused = (one for one in self._sessions.values() if not one.is_in_use and one.subscription is None)
+            for session in [one for one, _ in zip(unused, range(surplus), strict=False)]:
+                del self._sessions[session.id]

@@ -10,8 +10,6 @@ from moss_memory.errors import MossError, invalid_request
 from moss_memory.storage.files.private_files import make_private_folder
 
 FILE = "token"
-OWNER = "owner"
-"""The name of the home's own token, as changes show it."""
 _BYTES = 32
 _MIN_CHARS = 43
 _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

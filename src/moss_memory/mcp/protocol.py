@@ -74,12 +74,14 @@ class ToolCall:
     __slots__ = (
         "actor",
         "arguments",
+        "as_sent",
         "cancelled",
         "code",
         "id",
         "idempotency_key",
         "key",
         "operation",
+        "outcome",
         "progress_token",
         "stateless",
         "tool",
@@ -101,13 +103,12 @@ class ToolCall:
         self.code: CodeState | None = None
         """The code state that the client has sent."""
         self.cancelled = False
-
-    @property
-    def as_sent(self) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
-        """Return the function that adapts an answer to a client with a partial list; None if nothing is adapted."""
-        if not self.tools.is_partial:
-            return None
-        return lambda result: filter_next_calls(result, self.operation.answers, self.tools.rewrite_for_client)
+        self.outcome = "ok"
+        """`ok`, or the code of the error."""
+        self.as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        """Adapts an answer to a client with a partial list."""
+        if tools.is_partial:
+            self.as_sent = lambda result: filter_next_calls(result, operation.answers, tools.rewrite_for_client)
 
 
 class StoreRequest:
@@ -285,7 +286,7 @@ class Protocol:
         elif not isinstance(arguments, dict):
             return _invalid_call(request, operation, f"the arguments of `{name}` must be a JSON object")
         if operation.proxy:
-            operation, arguments = tools.forwarded(operation, arguments)
+            operation, arguments = tools.resolve_forwarded_call(operation, arguments)
         call = ToolCall(request, tools, operation, arguments)
         call.actor = self.client
         meta = params.get("_meta")
@@ -356,8 +357,10 @@ def tool_failure(call: ToolCall | Request, error: BaseException) -> bytes:
     """Return the response to a failed tool call; an error other than `MossError` is logged and hidden."""
     shown = _to_moss_error(error)
     recovery = shown.recovery
-    if recovery is not None and isinstance(call, ToolCall):
-        shown.recovery = call.tools.rewrite_for_client(recovery)
+    if isinstance(call, ToolCall):
+        call.outcome = shown.code
+        if recovery is not None:
+            shown.recovery = call.tools.rewrite_for_client(recovery)
     return tool_answer(call, shown.payload(), is_error=True)
 
 
@@ -370,6 +373,8 @@ def _to_moss_error(error: BaseException) -> MossError:
         return MossError("INTERNAL", "Moss failed in a way it should not; its log on stderr says how")
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
+    for note in getattr(error, "__notes__", ()):
+        say(note)  # it names the host or the role of a database, which clients need not know
     return error
 
 

@@ -58,7 +58,7 @@ class ServerContext:
         self._lock = allocate_lock()
         self._config: Config | None = None
         self._tools: ToolList | None = None
-        self._tool_lists: dict[tuple[str | None, str | None], ToolList] = {}
+        self._tool_lists: dict[tuple[str | None, str | None, bool], ToolList] = {}
         self._store: Store | None = None
 
     def tools(self) -> ToolList:
@@ -68,12 +68,20 @@ class ServerContext:
         with self._lock:
             return self._load_tools()
 
-    def tools_for(self, workspace: str | None, toolsets: str | None) -> ToolList:
+    def config(self) -> Config:
+        """Return the configuration."""
+        with self._lock:
+            self._load_tools()
+            assert self._config is not None
+            return self._config
+
+    def tools_for(self, workspace: str | None, toolsets: str | None, *, read_only: bool = False) -> ToolList:
         """Return the tool list of a connection with its own default workspace or comma-separated toolsets.
 
         Unknown names are refused with `INVALID_REQUEST`.
         """
-        found = self._tool_lists.get((workspace, toolsets))
+        asked = (workspace, toolsets, read_only)
+        found = self._tool_lists.get(asked)
         if found is None:
             if workspace is not None:
                 normalize_workspace(workspace)
@@ -86,7 +94,8 @@ class ServerContext:
                 assert self._config is not None
                 if len(self._tool_lists) >= MAX_TOOL_LISTS:
                     self._tool_lists.clear()
-                found = self._tool_lists[workspace, toolsets] = tool_list_of(self._config, chosen, workspace)
+                found = tool_list_of(self._config, chosen, workspace, read_only=read_only)
+                self._tool_lists[asked] = found
         return found
 
     def store(self) -> Store:
@@ -105,6 +114,7 @@ class ServerContext:
                     actor=self._actor,
                     in_work_tree=self._in_work_tree,
                     sees_work_tree=self._sees_work_tree,
+                    counts_loads=True,
                 )
             return self._store
 

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 TOOLS_FILE = os.path.join(os.path.dirname(__file__), "tools.jsonl")
 
 _SELF_EVIDENT = frozenset({
-    "artifact", "blocked", "branch_id", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
+    "artifact", "blocked", "branch_id", "by", "conflict_id", "content", "doc", "doc_kind", "edges_limit", "entity_id",
     "entity_type", "expected_revision", "force", "format", "include_deleted", "include_edges", "include_provenance",
     "include_snapshots", "include_total_count", "is_revision", "lease_s", "limit", "limit_cards", "max_bytes",
     "max_errors", "max_lines", "message", "mode", "name", "new", "next_thought_needed", "note", "notes_doc",
     "notes_limit", "offset", "old", "pinned", "provenance", "question_id", "reason", "rel", "release", "status",
-    "step", "subgoal_id", "tag", "tags", "text", "thought", "title", "trace_limit", "workspace",
+    "step", "subgoal_id", "tag", "tags", "text", "thought", "title", "tool", "trace_limit", "workspace",
 })  # fmt: skip
 """Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
 
@@ -52,6 +52,9 @@ _RARE_ARGUMENTS = {
 _HINT_CHARS = 200
 """Clients read only the beginning of a hint."""
 
+_WRITES_TO_READS = ('"readOnlyHint":false,"destructiveHint":true', '"readOnlyHint":true,"destructiveHint":false')
+"""The hints of `moss_call`, and those for a client for which it only calls tools that read."""
+
 _NAME_START = len('{"name":"')
 
 
@@ -66,11 +69,15 @@ class ToolList:
         disabled_types: Iterable[str] = (),
         output_schemas: bool = False,
         workspace: str = "",
+        read_only: bool = False,
     ) -> None:
         self.workspace = workspace
+        self.read_only = read_only
+        """True if the client may not write: tools that write are not listed."""
+        self._reading: frozenset[str] | None = None
         self._toolsets = frozenset(toolsets) & frozenset(catalog.TOOLSETS)
-        self.is_partial = bool(self._toolsets)
-        """True if the list is shortened by toolsets."""
+        self.is_partial = bool(self._toolsets) or read_only
+        """True if the list is shortened by toolsets or has only tools that read."""
         self.closed = DisabledTools(disabled_tools, disabled_types)
         self._output_schemas = output_schemas
         self._listing = ""
@@ -83,6 +90,8 @@ class ToolList:
             lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
             if "core" in self._toolsets:
                 lines = [(name, _without_rare_arguments(line)) for name, line in lines]
+            if self.read_only:
+                lines = [(name, line.replace(*_WRITES_TO_READS)) for name, line in lines]
             if self.workspace or self.closed:
                 lines = [(name, self._for_client(line)) for name, line in lines]
             tools = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
@@ -112,14 +121,14 @@ class ToolList:
         error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
         return error
 
-    def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
+    def resolve_forwarded_call(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """Return the target tool and the arguments of a `moss_call`."""
         return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 
     def rewrite_for_client(self, proposal: dict[str, Any]) -> dict[str, Any] | None:
         """Return a proposed call, wrapped in `moss_call` if its tool is not listed; None if it is disabled."""
         tool = proposal["tool"]
-        if self.closed.has(tool):
+        if self.closed.has(tool) or not self._may_call(tool):
             return None
         if self.reaches(tool):
             return proposal
@@ -129,16 +138,32 @@ class ToolList:
         """Return True if the client can call a tool by its own name: it is listed, or `moss_call` is disabled."""
         return not self.is_partial or self.lists(tool) or self.closed.has("moss_call")
 
+    def _may_call(self, tool: str) -> bool:
+        if not self.read_only:
+            return True
+        if self._reading is None:
+            self._reading = _reading_tools()
+        return tool in self._reading
+
     def lists(self, tool: str) -> bool:
         """Return True if a tool is on the client's list."""
-        if self.closed.has(tool):
+        if self.closed.has(tool) or not self._may_call(tool):
             return False
+        if tool == "moss_call" and not self._toolsets and self.read_only:
+            return False  # all that it could call is listed
         toolsets = catalog.toolsets_of(tool)
         chosen = self._toolsets
         return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)
 
 
-def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str | None = None) -> ToolList:
+def _reading_tools() -> frozenset[str]:
+    """Return the tools that only read, and `moss_call`, whose target is checked."""
+    return frozenset([name for name, line in tool_lines() if '"readOnlyHint":true' in line or name == "moss_call"])
+
+
+def tool_list_of(
+    config: Config, toolsets: Sequence[str] | None, workspace: str | None = None, *, read_only: bool = False
+) -> ToolList:
     """Return the tool list of a configuration; arguments override its toolsets and its workspace."""
     return ToolList(
         toolsets=config.toolsets if toolsets is None else toolsets,
@@ -146,6 +171,7 @@ def tool_list_of(config: Config, toolsets: Sequence[str] | None, workspace: str 
         disabled_types=config.disabled_types,
         output_schemas=config.output_schemas,
         workspace=config.workspace if workspace is None else workspace,
+        read_only=read_only,
     )
 
 
@@ -208,8 +234,7 @@ def generated() -> str:
 def _annotations(operation: Operation) -> dict[str, bool]:
     """Return all four hints, so that no client depends on the protocol's defaults."""
     return {
-        # An export changes no capsule, but each one makes a file.
-        "readOnlyHint": operation.idempotent and not operation.mutates,
+        "readOnlyHint": operation.only_reads,
         "destructiveHint": operation.destructive,
         "idempotentHint": operation.idempotent,
         "openWorldHint": False,

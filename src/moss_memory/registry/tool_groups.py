@@ -150,13 +150,15 @@ TOOL_GROUPS = {
                 "moss_memory.tools.everything.recent_workspaces",
                 "moss_memory.tools.everything.workspace_admin",
                 "moss_memory.tools.everything.activity_tools",
+                "moss_memory.tools.everything.event_log",
                 "moss_memory.tools.everything.discovery_tools",
             ),
             serves={
                 **dict.fromkeys(("moss_history", "moss_revert", "moss_rename"), ("capsule", "artifact")),
                 "moss_freshness": ("capsule", "reasoning"),
                 **dict.fromkeys(
-                    ("moss_workspaces", "moss_erase"), ("capsule", "artifact", "reasoning", "task", "record")
+                    ("moss_workspaces", "moss_erase", "moss_log"),
+                    ("capsule", "artifact", "reasoning", "task", "record"),
                 ),
             },
         ),

@@ -128,6 +128,7 @@ MODULES = {
     "moss_workspace_delete": "moss_memory.tools.everything.workspace_admin",
     "moss_activity": "moss_memory.tools.everything.activity_tools",
     "moss_changes": "moss_memory.tools.everything.activity_tools",
+    "moss_log": "moss_memory.tools.everything.event_log",
     "moss_tools": "moss_memory.tools.everything.discovery_tools",
     "moss_call": "moss_memory.tools.everything.discovery_tools",
 }

@@ -14,6 +14,7 @@ _ISO_8601 = (
 """Compiled at its first use, to keep the start fast."""
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
+_UNITS_S = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 
 def wall_clock_ms() -> int:
@@ -45,6 +46,12 @@ def instant_us(text: str, *, what: str, end_of_day: bool = False) -> int:
     epoch = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
     whole = (moment - epoch) // dt.timedelta(microseconds=1) + int((fraction or "")[:6].ljust(6, "0"))
     return whole + DAY_US - 1 if hour is None and end_of_day else whole
+
+
+def duration_s(text: str) -> int | None:
+    """Return the seconds of a duration such as `30m`, `12h`, `90d` or `4w`; None for any other text."""
+    found = re.fullmatch(r"([0-9]{1,9})([mhdw])", text.strip())
+    return int(found[1]) * _UNITS_S[found[2]] if found else None
 
 
 def exact_instant(text: str, *, what: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .names import normalize_workspace
 from .suggestions import MOST_NEAREST, distance_to, max_distance
 
 TYPE_CHECKING = False
@@ -59,7 +58,7 @@ def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
     return tx.value(_ANYTHING, {"workspace": workspace_norm}) is not None
 
 
-def spelled(tx: ReadTransaction, workspace_norm: str) -> str:
+def latest_spelling(tx: ReadTransaction, workspace_norm: str) -> str:
     """Return the spelling of a workspace that was written last."""
     for statement in _SPELLED.values():
         found = tx.value(statement, {"workspace": workspace_norm})
@@ -85,12 +84,11 @@ def similar_workspaces(workspace_norm: str, known: set[str]) -> list[str]:
     return [other for _, other in sorted(ranked)[:MOST_NEAREST]]
 
 
-def note_new_workspace(tx: Transaction, workspace: str) -> None:
+def note_new_workspace(tx: Transaction, workspace_norm: str) -> None:
     """Note for the answer that this call creates a workspace, before its first row is written."""
-    norm = normalize_workspace(workspace)
-    if workspace_exists(tx, norm):
+    if workspace_exists(tx, workspace_norm):
         return
-    similar = similar_workspaces(norm, all_workspaces(tx))
+    similar = similar_workspaces(workspace_norm, all_workspaces(tx))
     tx.call.created = {"created_workspace": True}
     if similar:
-        tx.call.created["similar_workspace"] = spelled(tx, similar[0])
+        tx.call.created["similar_workspace"] = latest_spelling(tx, similar[0])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 
 from .cjk import find_runs, is_single
-from .tokens import words_in, words_of_question
+from .tokens import question_words, words_in
 
 OPERATORS = ("AND", "OR", "NOT")
 ENOUGH_WORDS = 3
@@ -46,16 +46,13 @@ class Expression:
 class Token:
     """One token of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
 
-    __slots__ = ("kind", "text")
+    __slots__ = ("is_text", "kind", "text")
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind = kind
         self.text = text
-
-    @property
-    def is_text(self) -> bool:
+        self.is_text = kind in ("word", "(", ")")
         """True if the token is no operator; parentheses alone do not make an expression."""
-        return self.kind in ("word", "(", ")")
 
 
 def find_tokens(text: str) -> list[Token]:
@@ -103,7 +100,7 @@ def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
 def is_long(text: str) -> bool:
     """Return True if a query has at least three words that are no operators, quoted or not."""
     parts = text.replace("(", " ").replace(")", " ").split()
-    words = words_of_question(" ".join(part for part in parts if part not in OPERATORS))
+    words = question_words(" ".join(part for part in parts if part not in OPERATORS))
     return len(words) >= ENOUGH_WORDS
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from moss_memory.config import Config
+    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
 
@@ -119,7 +120,7 @@ if TYPE_CHECKING:
 
         @property
         def actor(self) -> str:
-            """Return who makes this call."""
+            """Return the actor of this call."""
 
         def store_origin(self, origin: Origin) -> str:
             """Store an origin other than this call's, as an import does; return its key."""
@@ -167,13 +168,27 @@ if TYPE_CHECKING:
         def begin_read(self, *, snapshot: bool, call: CallContext) -> ReadTransaction:
             """Begin a transaction that reads a snapshot."""
 
+        def read(
+            self,
+            body: Callable[..., Result],
+            values: dict[str, Any],
+            *,
+            snapshot: bool,
+            timeout_s: float,
+            call: CallContext,
+        ) -> Result:
+            """Run a call in a reading transaction and return its result.
+
+            A call that fails because its server is lost or busy is run again until the timeout.
+            """
+
         def begin_write(self, *, timeout_s: float, call: CallContext) -> Transaction:
             """Return a writing transaction; from its begin on it is the only one in its workspace, or in the store.
 
             Its begin raises `STORAGE_BUSY` at the timeout.
             """
 
-        def write(self, carry_out: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
+        def write(self, run: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
             """Run a call in a writing transaction, commit it and return its result.
 
             A call that failed temporarily and was rolled back is run again, and also if it is unknown if the commit
@@ -204,8 +219,14 @@ if TYPE_CHECKING:
         def exists(self) -> bool:
             """Return whether there is a store, or any other file in its place."""
 
-        def is_taken(self) -> bool:
-            """Return whether there is a store that a migration must not fill."""
+        def has_data(self) -> bool:
+            """Return whether there is a store with data; a copy must not overwrite it."""
+
+        def connections(self) -> tuple[int, int]:
+            """Return the number of connections in use and that of the calls that wait for one."""
+
+        def size_bytes(self) -> int:
+            """Return the size of the store, 0 if it is not known."""
 
         def is_large(self) -> bool:
             """Return whether a search or a count over the store may take longer than 20 ms."""
@@ -231,11 +252,11 @@ if TYPE_CHECKING:
         def finish_load(self, *, call: CallContext) -> None:
             """Open a store to others after a bulk load."""
 
-        def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
+        def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
             """Empty every table except `but` and reset all counters; running servers see an empty store."""
 
-        def mark(self) -> object:
-            """Return an object that equals an earlier one only if nobody has committed since, in any process."""
+        def change_token(self) -> object:
+            """Return a token that equals an earlier one only if no process has committed since."""
 
         def close(self) -> None:
             """Close every connection and release every lock."""
@@ -245,8 +266,8 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation",
-        "progress", "workspace",
+        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "loads", "new_id",
+        "operation", "progress", "read_only", "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -262,8 +283,11 @@ class CallContext:
         workspace: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
+        loads: LoadCounts | None = None,
     ) -> None:
         self.operation = operation
+        self.loads = loads
+        """Counts the capsules whose text is loaded; None if this call is not counted."""
         self.caller = caller or Caller("moss")
         self.workspace = workspace
         """The only workspace that the call writes to, as given by the caller; None if it may write to any."""
@@ -271,6 +295,8 @@ class CallContext:
         """The idempotency key."""
         self.created: dict[str, Any] = {}
         """The fields with which the answer reports that the call created a workspace."""
+        self.read_only = False
+        """True if the caller may not write."""
         self.config = config
         self.clock_ms = clock_ms
         self.new_id = new_id
@@ -301,11 +327,13 @@ class ErrorTranslation:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, MossError):
-            raise self._engine.translate(error) or _internal_error(self._tool) from error
+            raise translate_error(self._engine, self._tool, error) from error
 
 
-def _internal_error(tool: str) -> MossError:
-    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
+def translate_error(engine: Engine, tool: str, error: Exception) -> MossError:
+    """Return an error as the engine translates it, else as `INTERNAL`."""
+    internal = MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
+    return engine.translate(error) or internal
 
 
 def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from moss_memory.code_state.work_tree import CodeState, WorkTree
 
-    from .engine import ReadTransaction
+    from .engine import ReadTransaction, Transaction
 
 ACTOR_MAX_CHARS = 100
 COLUMNS = ("origin_id", "actor", "repository", "repository_id", "branch", "commit_id")
@@ -43,7 +43,7 @@ class Origin:
 
     @property
     def actor(self) -> str:
-        """Return who made the change."""
+        """Return the actor of the change."""
         actor: str = self.row["actor"]
         return actor
 
@@ -109,6 +109,16 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
     return Origin(row["actor"], CodeState(*known) if any(known) else None)
 
 
+def origin_in_file(row: dict[str, Any]) -> Origin:
+    """Return the origin of a row that somebody else has written: its texts are cleaned, its key is computed."""
+    from moss_memory.code_state.repository_files import is_object_id
+    from moss_memory.code_state.work_tree import clean_name
+
+    cleaned = {name: clean_name(row.get(name) or "") for name in ("repository", "repository_id", "branch", "commit_id")}
+    commit = cleaned["commit_id"] if is_object_id(cleaned["commit_id"]) else ""
+    return origin_of_row({**cleaned, "actor": clean_actor(row["actor"]), "commit_id": commit})
+
+
 _cache: dict[str, Origin] = {}
 """Origins by key; a key never stands for another content."""
 
@@ -133,6 +143,19 @@ def actors_of(tx: ReadTransaction, keys: set[str]) -> dict[str, str]:
     """Return the actor of each origin among these keys."""
     found = {key: find_origin(tx, key) for key in sorted(keys)}
     return {key: origin.actor for key, origin in found.items() if origin is not None}
+
+
+def note_repositories(tx: Transaction, workspace: str, keys: set[str]) -> None:
+    """Remember the repositories of these origins as those from which a workspace, in its normal form, was written."""
+    for key in sorted(keys):
+        origin = find_origin(tx, key)
+        if origin is not None and origin.code is not None:
+            tx.queue(INSERT_REPOSITORY, repository_row(workspace, origin.code))
+
+
+def repository_row(workspace: str, code: CodeState) -> dict[str, str]:
+    """Return the row that says that a workspace was written from a repository."""
+    return {"workspace": workspace, "repository_id": code.repository_id, "repository": code.repository}
 
 
 def workspaces_written_from(tx: ReadTransaction, repository_id: str) -> list[str]:

@@ -140,7 +140,7 @@ class Export:
                 counts[module.FOLDER] += 1
                 path = (path_of if values["deleted_at"] is None else deleted_path_of)(module, values)
                 numbers.append({"file": path, **{name: values[name] for name in module.LOCAL}})
-                yield path, module.encode(values)
+                yield path, module.encode(module.completed(self._tx, values))
         for record in records_in(self._tx):
             counts["records"] += 1
             path = record_path_of(record.id, record.values["workspace_norm"])

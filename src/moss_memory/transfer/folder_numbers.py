@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.storage.origin import origin_of_row
+from moss_memory.storage.origin import origin_in_file
 
 from .export_schema import InvalidRow
 from .families import reasoning
@@ -41,7 +41,7 @@ class FolderNumbers:
         elif isinstance(line.get("workspace"), str):
             self._add_workspace(line)
         elif isinstance(line.get("origin"), dict):
-            self.origins.append(origin_of_row(reasoning.ORIGINS.read(line["origin"])))  # its key is computed, not taken
+            self.origins.append(origin_in_file(reasoning.ORIGINS.read(line["origin"])))
         elif isinstance(line.get("last"), dict) and len(line) == 1:
             for series, last in line["last"].items():
                 if series not in ("seq", "branch") or not is_number(last):

@@ -29,6 +29,8 @@ REVISION = "revision"
 _TABLES: dict[str, tuple[str, Table]] = {
     table.name: (folder, table) for folder, tables in FOLDERS.items() for table in tables
 }
+ORIGINS = reasoning.WORKSPACE_ORIGINS.name
+_TABLES[ORIGINS] = (REASONING, reasoning.WORKSPACE_ORIGINS)
 _CONFLICT = "conflict_id"
 
 
@@ -45,18 +47,18 @@ class WorkspaceFiles:
         self._numbers = {series: sorted(some) for series, some in sorted(used.found.items())}
 
     @classmethod
-    def of(cls, tx: ReadTransaction, workspace: str, *, complete: bool = False) -> WorkspaceFiles:
+    def of(cls, tx: ReadTransaction, workspace: str, *, complete: bool = False, origins: bool = True) -> WorkspaceFiles:
         """Read the rows of a store; `complete` includes the tables that belong to a store."""
         rows = {
             name: list(table.rows(tx, table.workspace_condition, workspace=workspace))
             for name, (_, table) in _TABLES.items()
-            if complete or name not in LOCAL_TABLES
+            if (complete or name not in LOCAL_TABLES) and (origins or name != ORIGINS)
         }
         return cls(workspace, rows)
 
     def count(self, folder: str) -> int:
         """Return the number of rows in a folder."""
-        return sum(len(rows) for name, rows in self._rows.items() if _TABLES[name][0] == folder)
+        return sum(len(rows) for name, rows in self._rows.items() if _TABLES[name][0] == folder and name != ORIGINS)
 
     def files(self) -> dict[str, bytes]:
         """Return path and content of every file; tables without rows have none."""

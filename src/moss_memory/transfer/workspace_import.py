@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_workspace
-from moss_memory.storage.origin import origin_of_row
+from moss_memory.storage.origin import note_repositories, origin_in_file
 
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
 from .families import tasks as task
-from .workspace_files import LOCAL_TABLES, WorkspaceFiles
+from .workspace_files import LOCAL_TABLES, ORIGINS, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +39,10 @@ class Workspaces:
         self.lines = dict.fromkeys(FILES, 0)
 
     def add(self, name: str, values: Values, where: str) -> None:
-        """Add one row."""
+        """Add one row, or an origin that rows name."""
+        if name == ORIGINS:
+            self._origins.append(origin_in_file(values))
+            return
         self._rows[name].append((where, values))
         self.lines[_FILE_OF[name]] += 1
 
@@ -52,7 +55,7 @@ class Workspaces:
             self.lines[file] += 1
             return
         if file == reasoning.FILE and name == reasoning.ORIGINS.name:
-            self._origins.append(origin_of_row(reasoning.ORIGINS.read(line)))  # its key is computed, not taken
+            self._origins.append(origin_in_file(reasoning.ORIGINS.read(line)))
             self.lines[file] += 1
             return
         table = next((one for one in FILES[file].TABLES if one.name == name), None)
@@ -87,7 +90,7 @@ class Workspaces:
         equal = []
         for workspace, tables in self._by_workspace.items():
             rows = {name: found for name, found in tables.items() if name not in LOCAL_TABLES}
-            if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace).files():
+            if WorkspaceFiles(workspace, rows).files() == WorkspaceFiles.of(tx, workspace, origins=False).files():
                 equal.append(workspace)
         for workspace in equal:
             del self._by_workspace[workspace]
@@ -116,6 +119,8 @@ class Workspaces:
                 renamed.append((_raw(workspace, tables), raw))
             move.ids = task.new_ids(tx, tables)
             _insert(tx, tables, move, raw)
+            keys = {values["origin"] for rows in tables.values() for values in rows if values.get("origin")}
+            note_repositories(tx, move.workspace or workspace, keys)
         if self._rows["events"]:
             tx.advance_event_sequence(offsets["events"] + self._highest("events"))
         return renamed

@@ -50,6 +50,7 @@ def _bars(day: dict[str, Any], families: list[str], left: float, width: float, s
             found.append(
                 {
                     "family": name,
+                    "day": day["day"],
                     "x": _round(left),
                     "y": _round(floor - used * scale + 0.5),
                     "width": _round(width * (1 - _GAP)),

@@ -14,15 +14,19 @@ from moss_memory.errors import MossError
 from moss_memory.http.pool import POOL
 
 from . import (
+    agent_page,
     artifact_pages,
     capsule_pages,
+    changes_page,
     event_stream,
     health_page,
+    node_page,
     overview_page,
     reasoning_pages,
     record_pages,
     search_page,
     task_pages,
+    workspace_pages,
 )
 from .page_context import PageContext, PageRequest
 from .templating import FOLDER
@@ -40,13 +44,17 @@ if TYPE_CHECKING:
     Handler = Callable[[PageContext, PageRequest], Response]
 
 MODULES = (
+    changes_page,
     overview_page,
     capsule_pages,
     artifact_pages,
     task_pages,
     reasoning_pages,
+    node_page,
     record_pages,
     search_page,
+    workspace_pages,
+    agent_page,
     health_page,
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
+from moss_memory.tools.capsule.capsule_browse import LAST_CHANGED, ORDERS, browse_capsules, capsule_options
 from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
 
-from .filter_options import most_used
-from .line_diff import difference
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
+from .page_context import PAGE_ROWS
 from .version_rows import number_of, versions_of
+from .word_diff import changed_fields, word_difference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,18 +22,24 @@ if TYPE_CHECKING:
 
 _FILTERS = ("workspace", "tag", "phase", "role", "run_id", "name_prefix")
 _VERSIONS = 20
-_TAGS = 12
+_AGES = {
+    "day": ("last day", 1, None),
+    "week": ("last week", 7, None),
+    "month": ("last month", 30, None),
+    "old": ("not for 60 days", None, 60),
+}
+"""Ages of capsules: the title, and the newest and oldest change in days."""
 _HEADINGS = 200
+_READER = "you"
+"""The author of an edit, unless its form says otherwise."""
 
 
 def list_page(context: PageContext, request: PageRequest) -> Response:
     """List capsules, last changed first, by the filters of the query."""
     deleted = "deleted" in request.query
-    answer = context.call(
-        "capsule_inventory",
-        **request.query_values(*_FILTERS),
-        **context.paging(request),
-        include_deleted=deleted or None,
+    answer = _with_deleted(context, request) if deleted else _browse(context, request)
+    options = context.cached_read(
+        request, capsule_options, what="capsule options", workspace=request.query.get("workspace")
     )
     return context.page(
         request,
@@ -40,14 +47,56 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         family="capsule",
         items=answer["items"],
         pagination=answer["pagination"],
-        filters=request.query_values("tag", "phase", "role", "run_id", "name_prefix"),
-        tags=most_used((tag for item in answer["items"] for tag in item.get("tags") or []), _TAGS),
+        filters=request.query_values("tag", "agent", "phase", "role", "run_id", "name_prefix"),
+        options=options,
+        orders=ORDERS,
+        order=_order(request),
+        ages=_AGES,
+        looked_at=LAST_CHANGED,
         deleted=deleted,
-        states=_states(context, request),
+        gone=_just_deleted(context, request),
+        states=stale_states(context, request),
     )
 
 
-def _states(context: PageContext, request: PageRequest) -> dict[str, str]:
+def _with_deleted(context: PageContext, request: PageRequest) -> dict[str, Any]:
+    return context.call(
+        "capsule_inventory", **request.query_values(*_FILTERS), **context.paging(request), include_deleted=True
+    )
+
+
+def _browse(context: PageContext, request: PageRequest) -> dict[str, Any]:
+    _, newer, older = _AGES.get(request.query.get("age", ""), ("", None, None))
+    return context.store.read(
+        browse_capsules,
+        what="capsules",
+        filters=request.query_values(*_FILTERS),
+        agent=request.query.get("agent"),
+        newer_days=newer,
+        older_days=older,
+        order=_order(request),
+        limit=PAGE_ROWS,
+        offset=request.offset,
+    )
+
+
+def _order(request: PageRequest) -> str:
+    given = request.query.get("sort", "")
+    return given if given in ORDERS else "changed"
+
+
+def _just_deleted(context: PageContext, request: PageRequest) -> dict[str, Any] | None:
+    """Return the capsule that the last form deleted."""
+    if request.query.get("said") != "deleted" or "id" not in request.query:
+        return None
+    try:
+        capsule = context.call("capsule_fetch", id=request.query["id"], include_deleted=True)
+    except MossError:
+        return None
+    return capsule if "deleted_at" in capsule else None
+
+
+def stale_states(context: PageContext, request: PageRequest) -> dict[str, str]:
     """Return the capsules whose files have changed, if the server runs in their repository."""
     if context.store.work_tree() is None:
         return {}
@@ -58,16 +107,24 @@ def _states(context: PageContext, request: PageRequest) -> dict[str, str]:
 
 def show(context: PageContext, request: PageRequest) -> Response:
     """Show one capsule as rendered Markdown, or an old version of it."""
-    capsule = _fetch(context, request)
+    return _show(context, request, _fetch(context, request))
+
+
+def _show(
+    context: PageContext, request: PageRequest, capsule: dict[str, Any], refused: dict[str, Any] | None = None
+) -> Response:
+    """Show a capsule; `refused` has the values and the error of a new name that was refused."""
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
     part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
-    document = None if is_json else Document(part.text)
+    document = None if is_json else MarkdownDocument(part.text)
     limit = context.store.config.capsule_max_chars
     return context.page(
         request,
         "capsule.html",
         family="capsule",
+        status=refused["error"].status if refused else 200,
+        refused=refused,
         capsule=capsule,
         part=part,
         document=document,
@@ -111,34 +168,50 @@ def history(context: PageContext, request: PageRequest) -> Response:
         older=older,
         newer=newer,
         current=current,
-        lines=difference(_text_of(context, key, older), _text_of(context, key, newer)) if older != newer else [],
+        **_compared(_version(context, key, older), _version(context, key, newer)),
     )
 
 
-def _text_of(context: PageContext, key: str, version: int) -> str:
-    """Return the text of a version; empty if it is no longer stored."""
+def _version(context: PageContext, key: str, version: int) -> dict[str, Any]:
+    """Return a version of a capsule; without a text if it is no longer stored."""
     try:
-        return str(context.call("capsule_fetch", id=key, include_deleted=True, version=version)["capsule_text"])
+        return context.call("capsule_fetch", id=key, include_deleted=True, version=version)
     except MossError as error:
         if error.code != "NOT_FOUND":
             raise
-        return ""
+        return {"capsule_text": ""}
+
+
+def _compared(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """Return the lines and the other fields in which two versions differ."""
+    known = "id" in old and "id" in new
+    return {
+        "lines": word_difference(old["capsule_text"], new["capsule_text"]),
+        "fields": changed_fields(old, new) if known else [],
+    }
 
 
 def show_form(context: PageContext, request: PageRequest) -> Response:
     """Show the form that changes a capsule."""
     capsule = context.call("capsule_fetch", id=request.path["id"])
-    return _edit_form(context, request, capsule, None)
+    return _edit_form(context, request, {**capsule, "source": _READER}, None)
 
 
 def _edit_form(
     context: PageContext, request: PageRequest, capsule: dict[str, Any], error: MossError | None
 ) -> Response:
+    theirs = mine = None
+    if error is not None and error.code == "VERSION_MISMATCH":
+        now = context.call("capsule_fetch", id=capsule["id"], include_deleted=True)
+        theirs = _compared(_version(context, capsule["id"], number_of(str(capsule["version"]))), now)
+        mine = _compared(now, {**now, **capsule})
     return context.page(
         request,
         "capsule_edit.html",
         family="capsule",
         status=error.status if error else 200,
+        theirs=theirs,
+        mine=mine,
         capsule=capsule,
         error=error,
         limit=context.store.config.capsule_max_chars,
@@ -158,7 +231,7 @@ def edit(context: PageContext, request: PageRequest) -> Response:
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
     try:
         # Directly: an empty value clears a field here.
-        context.store.call("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
+        context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})
     except MossError as error:
         kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
         return _edit_form(context, request, kept, error)
@@ -181,8 +254,11 @@ def rename(context: PageContext, request: PageRequest) -> Response:
         for part in ("name", "workspace")
         if form.get(part, "").strip() and form[part].strip() != before.get(part)
     }
-    if new:
-        context.call("moss_rename", type="capsule", id=key, **new)
+    try:
+        if new:
+            context.call("moss_rename", type="capsule", id=key, **new)
+    except MossError as error:
+        return _show(context, request, before, {**form, "error": error})
     return context.to(f"/capsules/{key}", said="renamed" if new else "")
 
 
@@ -201,7 +277,9 @@ def restore(context: PageContext, request: PageRequest) -> Response:
 def revert(context: PageContext, request: PageRequest) -> Response:
     """Revert a capsule to an old version."""
     key = request.path["id"]
-    context.call("moss_revert", type="capsule", id=key, version=number_of(request.form.get("version")))
+    expected = number_of(request.form.get("expected")) or None
+    version = number_of(request.form.get("version"))
+    context.call("moss_revert", type="capsule", id=key, version=version, expected_version=expected)
     return context.to(f"/capsules/{key}", said="reverted")
 
 

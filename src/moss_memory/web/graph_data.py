@@ -115,7 +115,9 @@ def _changes(
     cursor = None
     for _ in range(_PAGES):
         place = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
-        answer = context.store.call("branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {}))
+        answer = context.call_as_reader(
+            "branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {})
+        )
         for change in answer["changes"]:
             if change["kind"] == "node":
                 nodes[change["id"]] = change["to"]

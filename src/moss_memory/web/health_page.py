@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 
 def health(context: PageContext, request: PageRequest) -> Response:
     """Show the result of the last health check; the page requests a new one by itself."""
-    return context.page(request, "health.html", report=context.health, checked=False)
+    known = context.health
+    outdated = known is None or known["seq"] != context.last_change(request)
+    return context.page(request, "health.html", report=known, outdated=outdated)
 
 
 def report(context: PageContext, request: PageRequest) -> Response:
     """Check the store now, like `moss doctor`."""
-    context.health = examine(context.store.config.home)
-    return context.page(request, "health.html", report=context.health, checked=True)
+    seq = context.last_change(request)
+    context.health = {**examine(context.store.config.home), "at": time.time(), "seq": seq}
+    return context.page(request, "health.html", report=context.health, outdated=False)
 
 
 def connect(context: PageContext, request: PageRequest) -> Response:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     """Range of old lines and the range of new lines that replaces it."""
 
 _CONTEXT_LINES = 3
-_MAX_STEPS = 400_000
+MAX_STEPS = 400_000
 """Maximum work to find a difference; texts that need more are too different to be compared."""
 
 _MAX_LINES = 1_000
@@ -23,14 +23,14 @@ class TooDifferentError(Exception):
     """Two texts cannot be compared with the work that is allowed."""
 
 
-def difference(old: str, new: str) -> list[dict[str, Any]]:
+def difference(old: str, new: str, max_steps: int = MAX_STEPS) -> list[dict[str, Any]]:
     """Return the changed lines with context; a line with a count replaces omitted ones.
 
     Texts that are too different to be compared are returned one after the other.
     """
     before, after = old.splitlines(), new.splitlines()
     try:
-        changes = _changes(before, after)
+        changes = changes_between(before, after, max_steps)
     except TooDifferentError:
         whole = _hunk(before, after, 0, len(before), [(0, len(before), 0, len(after))])
         return [_line("skipped", "too different to compare line by line: the old text, then the new one"), *_cut(whole)]
@@ -72,8 +72,11 @@ def _hunk(before: list[str], after: list[str], first: int, last: int, group: lis
     return lines + [_line("same", text) for text in before[first:last]]
 
 
-def _changes(before: list[str], after: list[str]) -> list[Change]:
-    """Return the fewest changes that turn one list of lines into another, in order."""
+def changes_between(before: list[str], after: list[str], max_steps: int = MAX_STEPS) -> list[Change]:
+    """Return the fewest changes that turn one list of lines or words into another, in order.
+
+    Raise `TooDifferentError` if that needs more than `max_steps`.
+    """
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1
@@ -84,10 +87,10 @@ def _changes(before: list[str], after: list[str]) -> list[Change]:
     if not old or not new:
         whole = (start, start + len(old), start, start + len(new))
         return [whole] if old or new else []
-    return _join_adjacent(_path(old, new), start)
+    return _join_adjacent(_path(old, new, max_steps), start)
 
 
-def _path(old: list[str], new: list[str]) -> list[tuple[int, int, bool]]:
+def _path(old: list[str], new: list[str], max_steps: int) -> list[tuple[int, int, bool]]:
     """Return removed (True) and added lines with their positions in both lists, by the algorithm of Myers."""
     furthest = {1: 0}
     rounds: list[dict[int, int]] = []
@@ -107,7 +110,7 @@ def _path(old: list[str], new: list[str]) -> list[tuple[int, int, bool]]:
             rounds[-1][diagonal] = x
             if x >= len(old) and x - diagonal >= len(new):
                 return _trace_back(rounds, len(old), len(new))
-        if steps > _MAX_STEPS:
+        if steps > max_steps:
             raise TooDifferentError
     raise AssertionError("two lists can always be made equal")
 

@@ -27,11 +27,13 @@ _ATTRIBUTES = {tag: {"dir"} for tag in _BLOCKS} | {f"h{level}": {"dir", "id"} fo
 _ATTRIBUTES |= {"a": {"href", "title"}, "ol": {"dir", "start"}}
 _FROM_THE_RIGHT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _LAST_LEVEL = 6
+_ANCHOR_WORDS = re.compile(r"\w+")
+_ANCHOR_CHARS = 60
 _TABLE_CELLS = 10_000
 """Maximum number of cells of a table; a larger one is shown as text, because rows without cells are filled up."""
 
 
-class Document:
+class MarkdownDocument:
     """A text as inert HTML, and its headings with their ids, in order.
 
     Headings start at the second level and have an id, nothing is loaded, nothing runs. The time is linear in the text,
@@ -43,8 +45,8 @@ class Document:
     def __init__(self, text: str) -> None:
         tokens = _parser.parse(text)
         titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
-        self.headings = [(f"s{number}", title) for number, title in enumerate(titles, 1)]
-        _set_heading_ids(tokens)
+        self.headings = list(zip(_anchors(titles), titles, strict=True))
+        _set_heading_ids(tokens, [anchor for anchor, _ in self.headings])
         if _FROM_THE_RIGHT.search(text):
             _set_directions(tokens)
         html = _parser.renderer.render(tokens, _parser.options, {})
@@ -62,12 +64,23 @@ def _clean(html: str) -> str:
     )
 
 
-def _set_heading_ids(tokens: Sequence[Token]) -> None:
+def _anchors(titles: list[str]) -> list[str]:
+    """Return an id for each heading, made of its words; a number follows the second one of the same words."""
+    used: dict[str, int] = {}
+    anchors = []
+    for title in titles:
+        anchor = "s-" + "-".join(_ANCHOR_WORDS.findall(title[:_ANCHOR_CHARS].casefold()))
+        used[anchor] = used.get(anchor, 0) + 1
+        anchors.append(anchor if used[anchor] == 1 else f"{anchor}.{used[anchor]}")
+    return anchors
+
+
+def _set_heading_ids(tokens: Sequence[Token], anchors: list[str]) -> None:
     """Set ids of headings, and their levels below the title of the page."""
     opened = [token for token in tokens if token.type == "heading_open"]
     above = min((int(token.tag[1]) for token in opened), default=2) - 2
-    for number, token in enumerate(opened, 1):
-        token.attrSet("id", f"s{number}")
+    for token, anchor in zip(opened, anchors, strict=True):
+        token.attrSet("id", anchor)
     for token in tokens:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(int(token.tag[1]) - above, _LAST_LEVEL)}"

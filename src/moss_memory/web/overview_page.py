@@ -1,4 +1,4 @@
-"""The first page: counts, activity, latest hand-overs, open work."""
+"""The overview: counts, activity, latest hand-overs, open work."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_WORKSPACES = 4
 
 
 def overview(context: PageContext, request: PageRequest) -> Response:
-    """Show the first page."""
+    """Show the overview."""
     workspace = request.query.get("workspace", "")
     activity = activity_of(context, request, workspace)
     counts = activity["counts"]
@@ -80,7 +80,14 @@ def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     except MossError:
         return []  # no reasoning in this workspace yet
     return [
-        {"kind": "question", "title": card["title"] or card["id"], "id": card["id"], "workspace": workspace, "order": 0}
+        {
+            "kind": "question",
+            "title": card["title"] or card["id"],
+            "id": card["id"],
+            "workspace": workspace,
+            "branch": cards["branch"],
+            "order": 0,
+        }
         for card in cards["cards"]
     ]
 
@@ -96,5 +103,5 @@ def _tasks(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     return found
 
 
-PAGES = {"/": overview}
+PAGES = {"/overview": overview}
 FORMS: dict[str, Any] = {}

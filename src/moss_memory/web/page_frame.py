@@ -26,10 +26,12 @@ def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
     workspace = request.query.get("workspace", "")
     try:
         activity = activity_of(context, request, workspace)
-        names = [one["workspace"] for one in recent(context, request)["workspaces"]]
+        found = recent(context, request)
+        names, total = [one["workspace"] for one in found["workspaces"]], found["total"]
         trouble = ""
     except MossError as error:
         activity, names, trouble = {"counts": {}, "seq": 0}, [], error.message
+        total = 0
     return {
         "families": [
             {"name": name, "title": title, "path": path, "count": activity["counts"][name]}
@@ -39,6 +41,7 @@ def frame_of(context: PageContext, request: PageRequest) -> dict[str, Any]:
         "seq": activity["seq"],
         "workspace": workspace,
         "workspaces": names if not workspace or workspace in names else [workspace, *names],
+        "total": total,
         "health": context.health,
         "trouble": trouble,
     }
@@ -55,9 +58,9 @@ def activity_of(context: PageContext, request: PageRequest | None, workspace: st
     return context.cached_call(request, "moss_activity", days=WEEKS * 7, workspace=workspace)
 
 
-def recent(context: PageContext, request: PageRequest | None) -> dict[str, Any]:
+def recent(context: PageContext, request: PageRequest | None, limit: int = _MAX_WORKSPACES) -> dict[str, Any]:
     """Return the workspaces, most recently changed first, and their number."""
-    return context.cached_call(request, "moss_recent", limit=_MAX_WORKSPACES)
+    return context.cached_call(request, "moss_recent", limit=limit)
 
 
 def workspace_in_view(context: PageContext, request: PageRequest, family: str) -> str:

@@ -32,6 +32,8 @@ _TITLE_CHARS = 160
 _BOLD = re.compile(r"(</?b>)")
 _MARKS = re.compile(r"(?:\|[ \t:-]*-[ \t:-]*)+\||\*\*|`")
 _HEADING = re.compile(r"(?m)^[ \t]*#{1,6}[ \t]+(.+)$")
+_CUT_HEADING = re.compile(r"\s*#{1,6}\s*(?=(?:\.\.\.)?$)")
+"""The marks of a heading whose text the snippet leaves out."""
 _ITEMS = re.compile(r"(?m)(?:\s*(?:^[ \t]*(?:[-*+]|\d+\.)[ \t]|\|))+\s*")
 _MARKDOWN_KINDS = ("capsule", "note")
 """Kinds whose texts are Markdown."""
@@ -56,8 +58,9 @@ def search(context: PageContext, request: PageRequest) -> Response:
         )
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
-        hit["path"], hit["query"] = _address(hit)
+        hit["path"], hit["query"], hit["anchor"] = _address(hit)
         hit["branch"] = hit["query"].get("branch")
+    answer = _once(answer)
     return context.page(
         request,
         "search.html",
@@ -80,9 +83,20 @@ def _search(context: PageContext, request: PageRequest, question: str, kinds: li
     )
 
 
+def _once(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer with each page once: a task is a node of several graphs."""
+    best: dict[Any, dict[str, Any]] = {}
+    for hit in answer["items"]:
+        best.setdefault((hit["path"], *sorted(hit["query"].items()), hit["anchor"]), hit)
+    pagination = answer["pagination"]
+    if pagination["has_more"]:
+        pagination = {**pagination, "next_offset": pagination["offset"] + len(answer["items"])}
+    return {**answer, "items": list(best.values()), "pagination": pagination}
+
+
 def strip_markdown(snippet: str) -> str:
     """Return a piece of Markdown without its markup."""
-    plain = _HEADING.sub(r"|\1|", _MARKS.sub("", snippet))
+    plain = _HEADING.sub(r"|\1|", _CUT_HEADING.sub("", _MARKS.sub("", snippet)))
     return _ITEMS.sub(" · ", plain).strip(" ·").replace("... · ", "... ", 1)
 
 
@@ -108,21 +122,21 @@ def mark_title(title: str, question: str) -> Markup:
     )
 
 
-def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return the page of a hit and its query."""
+def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+    """Return the page of a hit, its query and the id of its place there."""
     address, workspace = hit.get("fetch", {}).get("arguments", {}), hit["workspace"]
     if hit["type"] == "capsule":
-        return f"/capsules/{hit['id']}", {}
+        return f"/capsules/{hit['id']}", {}, ""
     if hit["type"] == "artifact":
-        return f"/artifacts/{hit['id']}", {}
+        return f"/artifacts/{hit['id']}", {}, ""
     if hit["type"] == "record":
-        return f"/records/{hit['id']}", {"workspace": workspace}
+        return f"/records/{hit['id']}", {"workspace": workspace}, ""
     if hit["type"] == "task":
-        return f"/tasks/{address.get('target', hit['id'])}", {"workspace": workspace}
+        return f"/tasks/{address.get('target', hit['id'])}", {"workspace": workspace}, address.get("step_id", "")
     branch = {"workspace": workspace, "branch": address.get("branch"), "doc": address.get("doc")}
     if hit["type"] == "note":
-        return "/reasoning/log", {**branch, "cursor": address.get("cursor")}
-    return "/reasoning", {**branch, "node": hit["id"]}
+        return "/reasoning/log", {**branch, "entry": hit["id"]}, ""
+    return "/reasoning/node", {**branch, "id": hit["id"]}, ""
 
 
 PAGES = {"/search": search}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
+from moss_memory.tools.task.all_tasks import plans_everywhere, tasks_everywhere
 
 from .long_texts import value_view
 from .page_frame import workspace_in_view
@@ -25,33 +26,43 @@ _MAX_CHARS = 500_000
 
 
 def board(context: PageContext, request: PageRequest) -> Response:
-    """Show the tasks of a workspace by status, and its plans."""
-    workspace = workspace_in_view(context, request, "task")
+    """Show the tasks of a workspace, or of all of them, by status, and the plans."""
+    workspace = request.query.get("workspace", "")
     filters = request.query_values("parent", "tag")
     only = request.query.get("status", "")
     shown = [column for column in _COLUMNS if not only or column[0] == only]
-    plans = context.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS, max_chars=_MAX_CHARS)["items"]
-    progress = _progress(context, workspace, plans)
+    plans = _plans(context, workspace)
+    progress = _progress(context, plans)
     columns = [_column(context, request, workspace, filters, status, title) for status, title in shown]
     for column in columns:
         for card in column["items"]:
-            card["progress"] = progress.get(card["id"])
-    _add_claims(context, workspace, columns)
+            card["progress"] = progress.get((card["workspace"], card["id"]))
+    _add_claims(context, columns)
     return context.page(
         request,
         "tasks.html",
         family="task",
         place=workspace,
         columns=columns,
-        plans=[{**plan, "tasks": [task for task in progress.values() if task["plan"] == plan["id"]]} for plan in plans],
+        plans=[_with_tasks(plan, progress) for plan in plans],
         filters=request.query_values("parent", "tag", "status"),
-        focus=context.call("tasks_focus", workspace=workspace)["focus"],
+        focus=context.call("tasks_focus", workspace=workspace)["focus"] if workspace else "",
     )
 
 
 def _column(
     context: PageContext, request: PageRequest, workspace: str, filters: dict[str, str], status: str, title: str
 ) -> dict[str, Any]:
+    if not workspace:
+        answer = context.store.read(
+            tasks_everywhere,
+            what="tasks",
+            status=status,
+            tag=filters.get("tag"),
+            limit=_CARDS,
+            offset=request.offset,
+        )
+        return {"status": status, "title": title, **answer}
     answer = context.call(
         "tasks_list",
         workspace=workspace,
@@ -61,23 +72,38 @@ def _column(
         **filters,
         **context.paging(request, _CARDS),
     )
-    return {"status": status, "title": title, "items": answer["items"], "pagination": answer["pagination"]}
+    items = [{**item, "workspace": workspace} for item in answer["items"]]
+    return {"status": status, "title": title, "items": items, "pagination": answer["pagination"]}
 
 
-def _progress(context: PageContext, workspace: str, plans: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the progress of the tasks of some plans, by plan id."""
-    found: dict[str, dict[str, Any]] = {}
+def _plans(context: PageContext, workspace: str) -> list[dict[str, Any]]:
+    if not workspace:
+        return context.store.read(plans_everywhere, what="plans", limit=_PLANS)
+    found = context.call("tasks_list", workspace=workspace, kind="plan", limit=_PLANS, max_chars=_MAX_CHARS)["items"]
+    return [{**plan, "workspace": workspace} for plan in found]
+
+
+def _progress(context: PageContext, plans: list[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the progress of the tasks of some plans, by workspace and id."""
+    found: dict[tuple[str, str], dict[str, Any]] = {}
     for plan in plans:
+        workspace = plan["workspace"]
         shown = context.call("tasks_show", workspace=workspace, target=plan["id"], max_chars=_MAX_CHARS)
-        found |= {task["id"]: {**task, "plan": plan["id"]} for task in shown.get("tasks", [])}
+        found |= {(workspace, task["id"]): {**task, "plan": plan["id"]} for task in shown.get("tasks", [])}
     return found
 
 
-def _add_claims(context: PageContext, workspace: str, columns: list[dict[str, Any]]) -> None:
+def _with_tasks(plan: dict[str, Any], progress: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
+    place = plan["workspace"]
+    tasks = [one for (workspace, _), one in progress.items() if workspace == place and one["plan"] == plan["id"]]
+    return {**plan, "tasks": tasks}
+
+
+def _add_claims(context: PageContext, columns: list[dict[str, Any]]) -> None:
     """Add claims and progress to active cards."""
     cards = [card for column in columns if column["status"] == "ACTIVE" for card in column["items"]]
     for card in cards[:_MAX_CLAIMS]:
-        task = context.call("tasks_show", workspace=workspace, target=card["id"], max_chars=_MAX_CHARS)
+        task = context.call("tasks_show", workspace=card["workspace"], target=card["id"], max_chars=_MAX_CHARS)
         card["agent"] = task.get("agent")
         card["blocked"] = any(step["status"] == "blocked" for step in task["steps"])
         done = sum(step["status"] == "done" for step in task["steps"])

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import re
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
+from moss_memory.http.browser_cookie import public_id
+from moss_memory.http.sign_in import ACTOR
 from moss_memory.rows.times import format_time
+from moss_memory.rows.token_estimate import tokens_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import tzinfo
     from typing import Any
 
     from .page_context import PageRequest
@@ -25,6 +30,10 @@ NODE_TYPES = ("question", "hypothesis", "evidence", "decision", "test", "update"
 """Node types with a colour; the rest has the colour of the text."""
 _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
 _MARK = re.compile(r"`([^`]*)`")
+_OF_PAGE = ("offset", "said", "id")
+"""Parts of a query that belong to one page of a list."""
+_OF_WORKSPACE = (*_OF_PAGE, "workspace", "branch", "compare", "doc", "node", "entry", "cursor", "part", "parent")
+"""Parts of a query that mean nothing in another workspace."""
 
 
 def environment(base: str) -> Environment:
@@ -37,17 +46,19 @@ def environment(base: str) -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
-        "pretty": pretty, "said": flash, "sentence": sentence, "spelled": format_date, "spelled_day": format_day,
-        "when": when,
+        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number, "pretty": pretty,
+        "said": flash, "seconds": seconds_of, "sentence": sentence, "spelled_day": format_day,
+        "tokens_about": tokens_about, "when": when, "who": who,
     }  # fmt: skip
     templates.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     templates.globals |= {
         "known_types": NODE_TYPES,
         "base": base,
+        "pages_id": public_id(base),
         "link": make_link(base),
         "turned": with_query,
         "unfiltered": unfiltered,
+        "kept_filters": kept_filters,
         "day_of": day_of,
     }
     return templates
@@ -64,8 +75,15 @@ def make_link(base: str) -> Callable[..., str]:
 
 def with_query(request: PageRequest, **changes: Any) -> str:
     """Return the query of this page with some values changed and without the offset."""
-    values = {name: value for name, value in request.query.items() if name not in ("offset", "said", "id")}
+    values = {name: value for name, value in request.query.items() if name not in _OF_PAGE}
     return query_of(**{**values, **changes}) or "?"
+
+
+def kept_filters(request: PageRequest, path: str) -> dict[str, str]:
+    """Return the query of a list that stays if its workspace changes; branches and tasks belong to the workspace."""
+    if request.place != path:
+        return {}
+    return {name: value for name, value in request.query.items() if name not in _OF_WORKSPACE}
 
 
 def unfiltered(request: PageRequest) -> str:
@@ -96,13 +114,13 @@ def _duration(seconds: float) -> str:
 
 
 def when(seconds: float) -> str:
-    """Return a time for people, in the local time zone."""
-    return time.strftime("%-d %b %Y, %H:%M", time.localtime(seconds))
+    """Return a time for people in UTC; the browser shows it in its own time zone."""
+    return time.strftime("%-d %b %Y, %H:%M UTC", time.gmtime(seconds))
 
 
 def clock(seconds: float) -> str:
-    """Return the time of day, in the local time zone."""
-    return time.strftime("%H:%M", time.localtime(seconds))
+    """Return the time of day in UTC; the browser shows it in its own time zone."""
+    return time.strftime("%H:%M UTC", time.gmtime(seconds))
 
 
 def iso(seconds: float) -> str:
@@ -110,9 +128,9 @@ def iso(seconds: float) -> str:
     return format_time(int(seconds * 1000))
 
 
-def day_of(seconds: float) -> str:
-    """Return the day of a time, in the local time zone."""
-    return time.strftime("%-d %b %Y", time.localtime(seconds))
+def day_of(seconds: float, zone: tzinfo) -> str:
+    """Return the day of a time in a time zone."""
+    return datetime.fromtimestamp(seconds, zone).strftime("%-d %b %Y")
 
 
 def format_day(written: str) -> str:
@@ -123,9 +141,20 @@ def format_day(written: str) -> str:
         return written[:10]
 
 
-def format_date(written: str) -> str:
-    """Return an ISO time for people, without conversion of the time zone."""
-    return f"{format_day(written)}, {written[11:16]}"
+def seconds_of(written: str) -> float | None:
+    """Return an ISO time in seconds; None if it is a day without a time, which has no time zone."""
+    if written[10:19] in ("", "T00:00:00"):
+        return None
+    try:
+        found = datetime.fromisoformat(written)
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+
+
+def who(actor: str) -> str:
+    """Return the author of a change for people: what was changed on the pages was changed by their reader."""
+    return "you" if actor == ACTOR else actor
 
 
 def number(value: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import http.client
 import json
@@ -14,7 +15,8 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.http import sessions as sessions_module
-from moss_memory.http.sessions import IDLE_S, MAX_SESSIONS, Sessions
+from moss_memory.http.session_ids import new_id, read_id
+from moss_memory.http.sessions import IDLE_S, Session, Sessions
 from moss_memory.mcp.protocol import HANDSHAKE_VERSIONS
 from support.http_server import FAKES, Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -116,28 +118,100 @@ def test_a_session_that_was_ended_is_gone(fakes: HttpServer) -> None:
     assert fakes.ask("POST", "/mcp", headers, json.dumps(request("ping"))).status == 404
 
 
-def test_of_too_many_sessions_the_one_that_idled_longest_ends(tmp_path: Path) -> None:
-    with HttpServer(tmp_path / "home", code=FAKES) as server:
-        opened = [server.open() for _ in range(MAX_SESSIONS)]
-        assert server.ask("POST", "/mcp", [*server.authorized, *opened[0]], json.dumps(request("ping"))).status == 200
-        server.open()
-        asked = [
-            server.ask("POST", "/mcp", [*server.authorized, *session], json.dumps(request("ping"))).status
-            for session in opened
-        ]
-        assert asked == [200, 404, *[200] * (MAX_SESSIONS - 2)]
-    assert MAX_SESSIONS == 64
+def test_no_session_ends_because_others_come(own_fakes: HttpServer) -> None:
+    opened = [own_fakes.open() for _ in range(150)]
+    ping = json.dumps(request("ping"))
+    asked = [own_fakes.ask("POST", "/mcp", [*own_fakes.authorized, *one], ping).status for one in opened]
+    assert asked == [200] * len(opened)
+
+
+class Journal:
+    """The part of sessions that outlives a process."""
+
+    def __init__(self) -> None:
+        self.noted: dict[str, tuple[int, bool]] = {}
+
+    def keys(self) -> tuple[bytes, ...]:
+        return (b"key",)
+
+    def read(self, id: str) -> tuple[int, bool] | None:
+        return self.noted.get(id)
+
+    def note(self, id: str, seen_s: float, *, ended: bool = False) -> None:
+        self.noted[id] = int(seen_s), ended
+
+
+TOKEN = "ab" * 32
+
+
+class Process:
+    """The sessions of one process, by a clock of the test."""
+
+    def __init__(self, journal: Journal, now: list[float]) -> None:
+        self.sessions = Sessions(journal, clock_s=lambda: now[0])  # type: ignore[arg-type]
+
+    def open(self) -> Session:
+        return asyncio.run(self.sessions.open("2025-11-25", "tester", TOKEN))
+
+    def find(self, id: str, token: str = TOKEN) -> Session | None:
+        return asyncio.run(self.sessions.find(id, token))
 
 
 def test_a_session_that_idles_for_a_day_ends() -> None:
-    now = [1000.0]
-    sessions = Sessions(clock_s=lambda: now[0])
-    session = sessions.open("2025-11-25")
+    now = [1_000_000.0]
+    process = Process(Journal(), now)
+    session = process.open()
     now[0] += IDLE_S
-    assert sessions.find(session.id) is session
+    assert process.find(session.id) is session
     now[0] += IDLE_S + 1
-    assert sessions.find(session.id) is None
+    assert process.find(session.id) is None
     assert sessions_module.IDLE_S == 24 * 3600
+
+
+def test_another_process_accepts_a_session_until_it_idled_for_a_day_or_was_ended() -> None:
+    now, journal = [1_000_000.0], Journal()
+    first, second = Process(journal, now), Process(journal, now)
+    session = first.open()
+    for _ in range(3):
+        now[0] += IDLE_S - 60
+        assert first.find(session.id) is session
+        wait_until(lambda: journal.noted.get(session.id) == (int(now[0]), False), "the use is not stored")
+    found = second.find(session.id)
+    assert found is not None
+    assert (found.version, found.client) == ("2025-11-25", "tester")
+    assert second.find(session.id, "cd" * 32) is None, "it belongs to the token that opened it"
+    asyncio.run(first.sessions.end(session))
+    assert first.find(session.id) is None
+    assert Process(journal, now).find(session.id) is None
+    now[0] += IDLE_S + 2 * 3600
+    other = first.open()
+    now[0] += IDLE_S + 1
+    assert Process(journal, now).find(other.id) is None
+
+
+def test_sessions_that_a_process_forgets_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions_module, "MAX_IN_MEMORY", 3)
+    process = Process(Journal(), [1_000_000.0])
+    opened = [process.open() for _ in range(10)]
+    assert len(process.sessions.all()) == 3
+    assert all(process.find(session.id) is not None for session in opened)
+
+
+@pytest.mark.parametrize("client", ["", "x", "\u00e4" * 200, "\U0001f600" * 40, "a\ud800b"])
+def test_an_id_tells_its_session_and_cannot_be_forged(client: str) -> None:
+    made = new_id(b"key", "2025-06-18", client, TOKEN, 5.5)
+    found = read_id((b"other", b"key"), made)
+    assert found is not None
+    assert (found.version, found.opened_s) == ("2025-06-18", 5)
+    assert TOKEN.startswith(found.token)
+    assert made.isalnum()
+    assert made.isascii()
+    assert read_id((b"other",), made) is None
+    for at in range(0, len(made), 7):
+        changed = made[:at] + ("0" if made[at] != "0" else "1") + made[at + 1 :]
+        assert read_id((b"key",), changed) is None
+    for text in ("", "x", made[:-2], made + "00", made.upper() + "A", " " + made[1:], made[:-1] + "\u0661"):
+        assert read_id((b"key",), text) is None
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,8 @@ def store(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     home = str(tmp_path_factory.mktemp("shown") / "home")
     shutil.copytree(demonstration, home)
     with Store(load_config(home, cwd=home)) as opened:
+        if not opened.call("capsule_inventory", {"limit": 1})["items"]:
+            fill(opened)  # a copied home has no copy of a store on a server
         yield opened
 
 

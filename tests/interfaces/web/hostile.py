@@ -143,12 +143,19 @@ def _record(store: Store, number: int, text: str, short: str) -> str:
     return str(store.call("submit_payload", {**sent, "workspace": WORKSPACE})["entity_id"])
 
 
+def node_id(number: int) -> str:
+    """The id of a node of such texts; -1 is that of all of them."""
+    texts = (*PAYLOADS, _all())
+    at = number % len(texts)
+    return f"{at} " + " ".join(texts[at].split())[:200].replace("|", "/")
+
+
 def _node(number: int, text: str, short: str) -> list[dict[str, Any]]:
     """The operations that write a node of such texts and a link to the first one."""
     plain = short.replace("|", "/")
     node = {
         "op": "node_upsert",
-        "id": f"{number} {plain}",
+        "id": node_id(number),
         "type": plain[:100],
         "status": plain[:100],
         "tags": [short[:99]],

@@ -39,6 +39,8 @@ FEWER = """() => {
   }
 }"""
 """Rows of one list are made alike, and axe looks at every letter: six of a kind stand for the others."""
+DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+"""Waits until the page has seen its new size."""
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 
@@ -51,7 +53,7 @@ LAID_OUT = """() => {
 }"""
 
 
-PAGES = 19
+PAGES = 24
 
 
 def every_page(store: Store) -> list[str]:
@@ -61,12 +63,14 @@ def every_page(store: Store) -> list[str]:
     entity = store.call("retrieve_entities", {"entity_type": "feature_unit"})["entities"][0]
     conflict = store.call("branchmind_graph_conflicts", {"workspace": "atlas-checkout", "into": "main"})["conflicts"][0]
     return [
-        "/", "/capsules", f"/capsules/{capsule}", f"/capsules/{capsule}/edit", f"/capsules/{capsule}/history",
+        "/", "/overview", f"/?since=week&{SHOP}", "/capsules",
+        f"/capsules/{capsule}", f"/capsules/{capsule}/edit", f"/capsules/{capsule}/history",
         "/artifacts", f"/artifacts/{artifact}", "/tasks", f"/tasks/TASK-003?{SHOP}", f"/tasks/PLAN-001?{SHOP}",
         f"/reasoning?{SHOP}&branch=try-idempotency&compare=main", f"/reasoning/log?{SHOP}",
         f"/reasoning/conflicts/{conflict['conflict_id']}?{SHOP}", "/records", "/records/timeline",
         f"/records/entities/{entity['entity_id']}?workspace={entity['workspace']}",
-        "/search?mode=keyword&q=refund", "/health/report", "/connect",
+        "/search?mode=keyword&q=refund", "/health/report", "/connect", "/workspaces", f"/agent?{SHOP}",
+        f"/reasoning/node?{SHOP}&branch=main&id=H1",
     ]  # fmt: skip
 
 
@@ -83,6 +87,7 @@ def test_axe_finds_nothing_serious_in_either_scheme_at_either_width(
     for width, scheme in itertools.product((WIDE, PHONE), SCHEMES):
         page.set_viewport_size(width)
         page.emulate_media(color_scheme=scheme)
+        page.evaluate(DRAWN)
         serious = page.evaluate(SERIOUS, SCHEMES[scheme])
         found += [f"{path}, {scheme}, {width['width']}: {one}" for one in serious]
     tab.close()
@@ -112,7 +117,7 @@ def test_the_search_stays_in_view_and_the_newest_day_is_shown(
     browser: Browser, server: PagesServer, width: ViewportSize
 ) -> None:
     tab = Tab(browser, server.origin, server.address, viewport=width)
-    page = tab.open("/")
+    page = tab.open("/overview")
     newest = page.locator("rect.bar").last.bounding_box()
     assert newest is not None
     assert 0 < newest["x"] < width["width"] - newest["width"]

@@ -24,7 +24,7 @@ def stored(store: Store, name: str, text: str = FULL) -> str:
 
 
 def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: Store) -> None:
-    page = tab.open()
+    page = tab.open("/overview")
     expect(page.locator(".lead")).to_contain_text("handed over, decided and found out")
     counts = store.call("moss_activity", {})["counts"]
     assert [int(text) for text in page.locator(".num").all_inner_texts()] == list(counts.values())
@@ -33,9 +33,11 @@ def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: S
     expect(page.get_by_role("heading", level=1)).to_have_text("Refunds: partial amounts and retries")
 
 
-def test_an_open_question_leads_to_its_place_in_the_graph(tab: Tab) -> None:
-    page = tab.open()
+def test_an_open_question_leads_to_its_text_and_to_its_place_in_the_graph(tab: Tab) -> None:
+    page = tab.open("/overview")
     page.get_by_role("link", name="Why are some refunds paid twice?").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Why are some refunds paid twice?")
+    page.get_by_role("link", name="Show it in the graph").click()
     expect(page.locator(".g-node.chosen")).to_have_attribute(
         "aria-label", "question, open: Why are some refunds paid twice?"
     )
@@ -59,7 +61,7 @@ def test_a_capsule_reads_as_markdown_and_its_contents_are_its_check(tab: Tab) ->
         "!\nOpen questions\nis missing",
     ]
     page.locator(".check a", has_text="Decisions").click()
-    expect(page.locator("#s3")).to_be_in_viewport()
+    expect(page.locator("#s-decisions")).to_be_in_viewport()
 
 
 def test_the_slash_key_goes_to_the_search(tab: Tab) -> None:
@@ -88,7 +90,7 @@ def test_a_deleted_capsule_can_be_brought_back(tab: Tab, store: Store) -> None:
     capsule = stored(store, "taken back")
     page = tab.open(f"/capsules/{capsule}")
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("status")).to_contain_text("Deleted.")
+    expect(page.get_by_role("status")).to_contain_text("Deleted taken back.")
     page.get_by_role("button", name="Bring it back").click()
     expect(page.get_by_role("status")).to_have_text("Brought back.")
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
@@ -121,7 +123,9 @@ def test_a_capsule_is_renamed_and_a_taken_name_is_refused(tab: Tab, store: Store
     page.locator("summary", has_text="Rename").click()
     page.get_by_label("Name").fill("refunds")
     page.get_by_role("button", name="Rename").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("This was refused")
+    expect(page.get_by_role("alert")).to_contain_text('A capsule named "refunds" already exists')
+    assert page.get_by_label("Name").input_value() == "refunds"
+    expect(page.get_by_role("heading", level=1)).to_have_text("new name")
 
 
 def test_an_edit_that_looks_like_a_secret_is_refused_until_it_is_meant(tab: Tab, store: Store) -> None:
@@ -228,3 +232,10 @@ def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browse
         assert refused.status == 405
         tab.close()
     assert "deleted_at" not in store.call("capsule_fetch", {"id": capsule})
+
+
+def test_the_size_in_tokens_counts_the_characters_of_every_script(tab: Tab, store: Store) -> None:
+    capsule = stored(store, "chinese", FULL + "\n\n" + "处理每个事件一次" * 35)
+    page = tab.open(f"/capsules/{capsule}")
+    said = page.get_by_text("tokens").inner_text()
+    assert 280 <= int(said.partition("about ")[2].split()[0].replace(",", "")) <= 500

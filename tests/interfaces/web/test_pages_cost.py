@@ -13,10 +13,10 @@ from contract.records.archive import SAMPLES
 from moss_memory.config import load_config
 from moss_memory.store import Store, open_store
 from moss_memory.tools.artifact import artifact_tools
-from moss_memory.web import overview_page, task_pages
+from moss_memory.web import changes_page, overview_page, task_pages
 from moss_memory.web.line_diff import difference
-from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
-from moss_memory.web.markdown import Document
+from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, JsonNode, JsonTree, Part
+from moss_memory.web.markdown import MarkdownDocument
 from moss_memory.web.page_context import PageContext, PageRequest
 from support.measured import cpu_s
 from support.pages_server import PagesServer
@@ -47,7 +47,7 @@ def filled(unit: str) -> str:
 
 @pytest.mark.parametrize("text", [*(filled(unit)[: PART_CHARS + 2_000] for unit in UNITS), *TABLES, *NESTED])
 def test_a_part_of_any_text_is_rendered_soon(text: str) -> None:
-    assert cpu_s(lambda: Document(text)) < MOST_CPU_S
+    assert cpu_s(lambda: MarkdownDocument(text)) < MOST_CPU_S
 
 
 WIDE = {f"field{number}": number for number in range(CHARS // 16)}
@@ -71,7 +71,16 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PagesServe
         with Store(config.replace(**limits)) as store:
             found = {**capsules(store), **artifacts(store), **reasoning(store), **records(store), **tasks(store)}
     with Store(config) as store, PagesServer(store) as server:
-        yield server, found | {"overview": "/", "search": "/search?q=word&mode=keyword"}
+        yield (
+            server,
+            found
+            | {
+                "overview": "/overview",
+                "agent": "/agent",
+                "changes": "/?since=week",
+                "search": "/search?q=word&mode=keyword",
+            },
+        )
 
 
 def capsules(store: Store) -> dict[str, str]:
@@ -115,6 +124,7 @@ def reasoning(store: Store) -> dict[str, str]:
     return {
         "log": "/reasoning/log?workspace=w", "long log": "/reasoning/log?workspace=many",
         "one note": f"/reasoning/log?workspace=w&entry={seq}&part=7", "graph": "/reasoning?workspace=w",
+        "node": "/reasoning/node?workspace=w&branch=main&id=n900&part=3",
         "compared": "/reasoning?workspace=w&branch=other&compare=main",
         "conflict": f"/reasoning/conflicts/{merged['conflict_ids'][0]}?workspace=w",
     }  # fmt: skip
@@ -189,19 +199,19 @@ def test_the_parts_of_a_text_are_all_of_it(text: str) -> None:
 
 
 def test_a_tree_shows_the_beginning_of_a_large_value_and_says_how_much_there_is() -> None:
-    small = Tree({"a": [1, None, True, 1.5], "b": {}, "c": "text"})
+    small = JsonTree({"a": [1, None, True, 1.5], "b": {}, "c": "text"})
     assert small.is_whole
     assert [(one.name, one.kind, one.text, one.count) for one in small.root.nodes[0].nodes] == [
         (0, "value", "1", 0), (1, "mark", "null", 0), (2, "value", "true", 0), (3, "value", "1.5", 0),
     ]  # fmt: skip
-    large = Tree({"lists": LISTS, "text": "x" * 10_000})
+    large = JsonTree({"lists": LISTS, "text": "x" * 10_000})
     assert not large.is_whole
     assert large.root.nodes[0].count == len(LISTS)
     assert counted(large.root) <= TREE_VALUES + 1
-    assert not Tree({"text": "x" * 10_000}).is_whole
+    assert not JsonTree({"text": "x" * 10_000}).is_whole
 
 
-def counted(shown: Node) -> int:
+def counted(shown: JsonNode) -> int:
     return 1 + sum(counted(one) for one in shown.nodes)
 
 
@@ -253,7 +263,11 @@ def test_a_page_asks_for_changes_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(store, "call", call)
         context = PageContext(store, base="", form_token=str, read_only=False)
-        for path, handler in (("/", overview_page.overview), ("/tasks", task_pages.board)):
+        for path, handler in (
+            ("/", changes_page.changes),
+            ("/overview", overview_page.overview),
+            ("/tasks", task_pages.board),
+        ):
             calls.clear()
             scope = {"type": "http", "path": path, "query_string": b"", "path_params": {}, "headers": []}
             assert handler(context, PageRequest(Request({**scope, "server": ("a", 1)}))).status_code == 200

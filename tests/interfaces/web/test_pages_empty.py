@@ -39,7 +39,7 @@ def test_an_empty_store_says_how_to_begin(first_use: Tab) -> None:
 
 
 def test_the_first_thing_stored_takes_the_place_of_the_first_steps(first_use: Tab, empty_store: Store) -> None:
-    page = first_use.open()
+    page = first_use.open("/overview")
     empty_store.call("artifact_store", {"kind": "freeform", "name": "first", "data": {"a": 1}})
     expect(page.locator(".plot")).to_be_visible()
     expect(page.locator(".steps-first")).to_have_count(0)

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from interfaces.web.hostile import PAYLOADS, WORKSPACE, furnish
+from interfaces.web.hostile import PAYLOADS, WORKSPACE, furnish, node_id
 from moss_memory.config import load_config
 from moss_memory.store import Store
 from support.browser import Tab
@@ -54,10 +54,17 @@ def lists(made: dict[str, list[str]]) -> list[str]:
     places = [
         "/",
         f"/?{HERE}",
+        f"/?{HERE}&since=week&offset=60",
+        "/overview",
+        f"/overview?{HERE}",
         "/reasoning",
         f"/reasoning/conflicts/{made['conflicts'][0]}?{HERE}",
         "/connect",
         "/health",
+        "/workspaces",
+        "/agent",
+        f"/agent?{HERE}&client=cursor&mark=never",
+        f"/workspaces?name={quote(PAYLOADS[9])}",
     ]
     places += [
         f"/reasoning?{HERE}&branch={quote(branch)}&compare=main",
@@ -70,7 +77,13 @@ def lists(made: dict[str, list[str]]) -> list[str]:
     places += [f"/search?{HERE}&mode=keyword&q={asked}&offset={offset}" for offset in (0, 30)]
     places += [f"/search?mode=keyword&q={quote(payload)}" for payload in PAYLOADS[:3]]
     places += [f"/reasoning/log?{HERE}&doc=notes", f"/records/timeline?{HERE}&event_type={quote(WORKSPACE)}"]
-    return [*places, f"/capsules?tag={quote(PAYLOADS[9][:100])}", f"/artifacts?kind={quote(PAYLOADS[9])}"]
+    return [
+        *places,
+        f"/capsules?tag={quote(PAYLOADS[9][:100])}",
+        f"/capsules?sort=name&agent={quote(PAYLOADS[9])}",
+        "/tasks",
+        f"/artifacts?kind={quote(PAYLOADS[9])}",
+    ]
 
 
 def details(made: dict[str, list[str]], number: int) -> list[str]:
@@ -83,6 +96,7 @@ def details(made: dict[str, list[str]], number: int) -> list[str]:
         f"/artifacts/{made['artifacts'][number]}",
         f"/tasks/{made['tasks'][number]}?{HERE}",
         f"/records/entities/{made['entities'][number]}?{HERE}",
+        f"/reasoning/node?{HERE}&branch=main&id={quote(node_id(number))}",
     ]
 
 

@@ -37,7 +37,7 @@ def test_names_without_end_fit_a_phone(browser: Browser, server: PagesServer, st
     task = {"kind": "task", "title": ENDLESS, "steps": [{"title": ENDLESS}]}
     store.call("tasks_create", {**place, **task})
     tab = Tab(browser, server.origin, server.address, viewport=PHONE)
-    for path in ("/", "/capsules", f"/capsules/{capsule}", "/artifacts", f"/artifacts/{kept}", "/tasks",
+    for path in ("/", "/overview", "/capsules", f"/capsules/{capsule}", "/artifacts", f"/artifacts/{kept}", "/tasks",
                  "/tasks/TASK-001", "/reasoning", f"/search?q={ENDLESS}&mode=keyword"):  # fmt: skip
         page = tab.open(path + ("&" if "?" in path else "?") + "workspace=endless")
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"], path

@@ -21,16 +21,22 @@ if TYPE_CHECKING:
 SHOP = "workspace=atlas-checkout"
 ODD = (
     "/capsules?workspace=%00", "/capsules/%00", "/capsules/%ff%fe", "/capsules?offset=-1", "/capsules?offset=x",
-    "/capsules?offset=99999999999999999999999", "/capsules?tag=", "/capsules/nowhere/history",
+    "/capsules?offset=99999999999999999999999", "/capsules?tag=", "/capsules?sort=x", "/capsules?age=x&agent=%00",
+    "/capsules?sort=size&age=old&agent=nobody", "/tasks?tag=%00", "/capsules/nowhere/history",
     "/capsules?workspace=%ED%A0%80", "/artifacts?kind=%20", "/artifacts?offset=999999", "/artifacts/nowhere",
     "/artifacts/nowhere?version=99", "/tasks?workspace=nowhere", "/tasks?status=GONE", f"/tasks/TASK-999?{SHOP}",
     f"/tasks/%22%3E?{SHOP}", "/reasoning?workspace=nowhere", f"/reasoning?{SHOP}&branch=nowhere",
     f"/reasoning?{SHOP}&branch=main&compare=nowhere", f"/reasoning?{SHOP}&doc=nowhere",
     f"/reasoning/log?{SHOP}&cursor=x", f"/reasoning/log?{SHOP}&doc=nowhere",
-    f"/reasoning/conflicts/CONFLICT-0?{SHOP}", "/records?as_of=yesterday", "/records?entity_type=nothing",
+    f"/reasoning/conflicts/CONFLICT-0?{SHOP}", f"/reasoning/node?{SHOP}", f"/reasoning/node?{SHOP}&branch=nowhere&id=x",
+    f"/reasoning/node?{SHOP}&id=%00", "/workspaces?name=%00", "/workspaces?offset=99999",
+    "/agent?client=%00&mark=none&offset=99999",
+    "/records?as_of=yesterday", "/records?entity_type=nothing",
     "/records/entities/ent_0", "/records/nothing", "/records/timeline?after_date=x", "/search", "/search?q=%22",
     "/search?q=%00", "/search?q=refund&mode=keyword&type=nothing", f"/search?q={'x' * 3000}&mode=keyword",
-    "/?workspace=%0a", "/nowhere", "/static/nothing.js", "/static/", "/static/../site.py", "/static/%2e%2e/site.py",
+    "/?workspace=%0a", "/?from=x&to=y", "/?from=9999-12-31&to=0001-01-01", "/?since=never", "/?offset=999999",
+    "/?from=2026-02-30", "/overview?workspace=%00",
+    "/nowhere", "/static/nothing.js", "/static/", "/static/../site.py", "/static/%2e%2e/site.py",
     "/static/%00",
 )  # fmt: skip
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.registry.responses import (
-    BAD_FILE,
     FINDINGS,
-    Column,
-    Shape,
+    ResponseSchema,
     anything,
     file_path,
     flag,
@@ -20,7 +18,7 @@ from moss_memory.registry.responses import (
     texts,
 )
 
-from .sync_fields import SYNCED
+from .command_answers import CONNECTED, FAILED, HOOKS, MOVED_TABLE, NAMED_TOKEN, SKIPPED, SYNCED, UNMAPPED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +67,7 @@ class BuiltIn:
         self.defaults: dict[str, Any] = {}
         self.does = does
         self.table = table
-        self.answers = Shape("", answers or {})
+        self.answers = ResponseSchema("", answers or {})
         self.required = required
         self.aliases = aliases or {}
         self.everywhere = everywhere
@@ -90,69 +88,10 @@ _TEXTS = {"type": "array", "items": {"type": "string"}}
 _TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
 _WORKSPACE = _text("project namespace")
 
-_FAILED = BAD_FILE.with_fields(
-    {"code": text("why")},
-    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
-)
-
 SOURCES = (
     "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
 )  # fmt: skip
 """The importers of Moss itself; installed packages may have more."""
-_SKIPPED = Shape(
-    "LeftOut",
-    {"file": text("file"), "item": text("what"), "reason": text("why")},
-    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
-)
-
-_MOVED_TABLE = Shape(
-    "MovedTable",
-    {
-        "table": text("table"),
-        "rows": integer("its rows"),
-        "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
-    },
-    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
-)
-
-_CONNECTED = Shape(
-    "ConnectedClient",
-    {
-        "client": text("client"),
-        "found": flag("whether there are signs of it on this machine"),
-        "scope": text("whose file"),
-        "connected": text("how it reaches Moss: stdio, http, no, or unknown where its file cannot be read"),
-        "file": file_path("the client's file"),
-        "answers": text("whether Moss answered, when asked to check", optional=True),
-        "server": text("what answered", optional=True),
-        "tools": integer("how many tools it lists", optional=True),
-        "problem": text("what is wrong", optional=True),
-    },
-    table=(
-        Column("client"),
-        Column("found", goes=3),
-        Column("scope", goes=4),
-        Column("connected"),
-        Column("answers", goes=2),
-        Column("file", least=16, goes=1, widest=0),
-        Column("problem", least=20, widest=0),
-    ),
-)
-
-_HOOKS = Shape(
-    "ClientHooks",
-    {
-        "file": file_path("the file with the client's hooks"),
-        "changed": flag("whether the file changed"),
-        "events": texts("at what the client runs Moss now"),
-    },
-)
-
-_UNMAPPED = Shape(
-    "UnmappedFields",
-    {"file": file_path("the file"), "fields": texts("their names")},
-    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
-)
 
 _COMPARED = {
     "id": _text("ULID; instead of workspace + name"),
@@ -190,6 +129,9 @@ _ALL = (
             "read_only": _flag("refuse every tool that writes"),
             "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
             "log": _flag("say every request on stderr; without it only those that were refused"),
+            "log_format": _text(
+                "json says every request as a JSON object on a line; text if left out", enum=["text", "json"]
+            ),
             "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
             "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
             "behind_proxy": _flag("a proxy in front of it does TLS"),
@@ -228,8 +170,8 @@ _ALL = (
             "connected": text("how the client reaches Moss now: stdio, http or no", optional=True),
             "backup": file_path("the file as it was", optional=True),
             "next": text("what to do now", optional=True),
-            "hooks": object_of(_HOOKS, "the hooks, where they are concerned", optional=True),
-            "clients": list_of(_CONNECTED, "every client", optional=True, shown="answer"),
+            "hooks": object_of(HOOKS, "the hooks, where they are concerned", optional=True),
+            "clients": list_of(CONNECTED, "every client", optional=True, shown="answer"),
             "failed": texts("those that are connected and do not answer", optional=True),
         },
     ),
@@ -241,6 +183,7 @@ _ALL = (
         "moss init --workspace shop --dry-run",
         {
             "workspace": _text("the workspace; if left out: the one that is set, else the name of the repository"),
+            "memory_in_repo": _flag("also keep the workspace as files in .moss/memory, which `moss sync` updates"),
             "dry_run": _flag("only say what would be written"),
         },
         does="commands.init.init",
@@ -250,6 +193,7 @@ _ALL = (
             "file": file_path("the file with the setting"),
             "changed": flag("whether the file changes"),
             "dry_run": flag("whether nothing was written"),
+            "sync_folder": text("the folder that `moss sync` uses here", optional=True),
             "connect": texts("clients on this machine that are not connected"),
         },
     ),
@@ -305,7 +249,7 @@ _ALL = (
             "files": integer("files that were read"),
             "taken": map_of(integer("how many"), "what is new, by kind"),
             "already_there": integer("what was taken before"),
-            "skipped": list_of(_SKIPPED, "what was not taken"),
+            "skipped": list_of(SKIPPED, "what was not taken"),
             "dry_run": flag("whether nothing was written"),
         },
         does="commands.adopt_command.adopt",
@@ -392,10 +336,10 @@ _ALL = (
         },
         answers={
             "files": integer("files that were found"),
-            "unmapped": list_of(_UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
+            "unmapped": list_of(UNMAPPED, "fields that no capability knows, kept in the provenance", optional=True),
             "migrated": integer("records that are new"),
             "already_there": integer("records that were known"),
-            "failed": list_of(_FAILED, "what could not be migrated"),
+            "failed": list_of(FAILED, "what could not be migrated"),
             "verified": integer("records that were read back"),
             "dry_run": flag("whether nothing was written"),
             **FINDINGS,
@@ -460,7 +404,7 @@ _ALL = (
             "changed": integer("rows that this run wrote or took away", optional=True),
             "resumed": flag("whether an interrupted migration was there to go on with", shown="if_true"),
             "dry_run": flag("whether nothing was written"),
-            "tables": list_of(_MOVED_TABLE, "every table", shown="answer"),
+            "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
         },
         does="commands.migrate.migrate_store",
         required=("to",),
@@ -520,7 +464,7 @@ _ALL = (
         does="commands.task_next.next_work",
         answers={
             "next": object_of(
-                Shape(
+                ResponseSchema(
                     "NextWork",
                     {
                         "id": text("the task"),
@@ -536,6 +480,40 @@ _ALL = (
                 shown="opened",
             )
         },
+    ),
+    BuiltIn(
+        "token add",
+        "Make a named token for a person or a program that calls `moss serve`, and print it once.\n\n"
+        "Only a hash of it is stored, in the store, so that all servers of one database accept it. Everybody with a "
+        "token sees the whole store. What is written with it is by its name (`moss log --by NAME`).",
+        "moss token add anna --expires 90d",
+        {
+            "name": _text("1 to 64 letters, digits, `.`, `_`, `-` or `@`"),
+            "read_only": _flag("tools that write are refused and not listed"),
+            "expires": _text("after which time it is refused, such as 12h, 90d or 4w; never if left out"),
+        },
+        does="commands.token_command.add",
+        answers={
+            "token": text("the token; it cannot be shown again"),
+            **{name: NAMED_TOKEN.fields[name] for name in ("name", "created_at", "expires_at", "read_only")},
+        },
+        required=("name",),
+    ),
+    BuiltIn(
+        "token list",
+        "List the named tokens of the store, without the tokens themselves.",
+        "moss token list --table",
+        does="commands.token_command.list_all",
+        answers={"tokens": list_of(NAMED_TOKEN, "by name", shown="answer")},
+    ),
+    BuiltIn(
+        "token revoke",
+        "Refuse a token from now on, on every server of the store within 2 seconds; its sessions and streams end.",
+        "moss token revoke anna",
+        {"name": _text("its name")},
+        does="commands.token_command.revoke",
+        answers={"name": text("its name"), "revoked": flag("that it is refused from now on")},
+        required=("name",),
     ),
     BuiltIn(
         "config set",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.cli.args.command import Command, find_command
-from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of, defaults_for
+from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
@@ -67,9 +67,9 @@ def explain(_: str | None, *, command: str | None = None) -> int:
     elif any(name.startswith(command + " ") for name in command_names()):
         show(family_help(command))
     else:
-        from moss_memory.cli.args.did_you_mean import nearest
+        from moss_memory.cli.args.did_you_mean import suggest_word
 
-        raise UsageError(f"unknown command {command!r}{nearest(command, [*command_names(), *group_names()])}")
+        raise UsageError(f"unknown command {command!r}{suggest_word(command, [*command_names(), *group_names()])}")
     return 0
 
 
@@ -105,9 +105,11 @@ def family_help(family: str) -> str:
     every = [(name, one) for one in command_tools() for name in all_words_of(one.name)]
     members = [(name, one) for name, one in every if name.startswith(family + " ")]
     rows = [(name, summary_of(one)) for name, one in members]
-    rows += [(one.name, summary_of(one)) for one in BUILT_IN.values() if one.name.startswith(family + " ")]
+    built_in = [one for one in BUILT_IN.values() if one.name.startswith(family + " ")]
+    rows += [(one.name, summary_of(one)) for one in built_in]
+    example = (members[0][1] if members else built_in[0]).example
     listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
-    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", f"example: {members[0][1].example}"])
+    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
 
 
 def command_help(command: Command) -> str:
@@ -120,7 +122,13 @@ def command_help(command: Command) -> str:
         lines += ["", *_paragraph(paragraph)]
     options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
-    return "\n".join([*lines, "", "options:", *_entries(options, column), "", f"example: {operation.example}"])
+    return "\n".join([*lines, "", "options:", *_entries(options, column), "", *_example(operation.example)])
+
+
+def _example(line: str) -> list[str]:
+    """Return the example beside its label, on a line of its own if both do not fit."""
+    fits = not width() or len(line) + len("example: ") <= width()
+    return [f"example: {line}"] if fits else ["example:", f"  {line}"]
 
 
 def _words(command: Command) -> list[str]:
@@ -131,7 +139,7 @@ def _words(command: Command) -> list[str]:
         shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
         words = [f"[{' | '.join(shown)}]"]
     elif name:
-        kind = defaults_for(command.operation.name, command.words).get("type", "")
+        kind = command.defaults.get("type", "")
         name = WITHOUT_NAMES.get(kind, name)
         words = [_POSITIONAL.get(name, f"[{name.upper()}]")]
     needed = [shown for name, shown in _REQUIRED_OPTIONS if name in command.operation.required]

@@ -14,6 +14,7 @@ from .project import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 MOST_CHARS = 2_000
@@ -46,13 +47,22 @@ def prime(
         if before_compaction:
             show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
             return 0
-        lines = _workspace_lines(store, place) if place else _overview_lines(store)
-        if lines and not workspace and project.others:
-            names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in project.others)
-            lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
-    if lines:
-        show(_for_client(client, "start", _fence(lines)))
+        text = prime_text(store, place, client, others=() if workspace else project.others)
+    if text:
+        show(text)
     return 0
+
+
+def prime_text(store: Store, workspace: str, client: str, *, others: Sequence[str] = ()) -> str:
+    """Return the open work of a workspace, or of all if it is empty, as the hook of a client reads it.
+
+    `others` are the repositories that wrote to the workspace, if this one did not.
+    """
+    lines = _workspace_lines(store, workspace) if workspace else _overview_lines(store)
+    if lines and others:
+        names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in others)
+        lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
+    return _for_client(client, "start", _fence(lines)) if lines else ""
 
 
 def _for_client(client: str, moment: str, text: str) -> str:
@@ -97,16 +107,20 @@ def _workspace_lines(store: Store, place: str) -> list[str]:
 def _overview_lines(store: Store) -> list[str]:
     """Return a line for each workspace with open work; if there is only one, all of its open work."""
     lines = {}
+    last_saved = ""
     for workspace, holds in _workspaces(store, _MAX_QUERIED):
         parts = _open_counts(store, workspace) if "task" in holds else []
         parts += _conflicts(store, workspace)
         if "capsule" in holds:
+            last_saved = last_saved or workspace
             parts += [
                 f"latest hand-over: {title} (capsule_fetch {address})" for title, address in _latest(store, workspace)
             ]
         if parts:
             lines[workspace] = f"- workspace {quoted(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
-    return _workspace_lines(store, *lines) if len(lines) == 1 else list(lines.values())
+    if len(lines) == 1:
+        return _workspace_lines(store, *lines)
+    return [*lines.values(), *(_stale_lines(store, last_saved) if last_saved else [])]
 
 
 def _open_counts(store: Store, workspace: str) -> list[str]:

@@ -55,7 +55,8 @@ def serve_web(home: str | None, **options: Any) -> int:
         from .serve_demo import serve_demo
 
         return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
-    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all)
+    log_json = options.get("log_format") == "json"
+    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
         on_ready=lambda: _announce(server),
@@ -69,7 +70,7 @@ def _announce(server: MossServer) -> None:
 
     again = ", and Enter prints a new one" if is_terminal(STDIN) else ""
     lines = [
-        f"Moss serves {server.home} at {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.",
+        f"Moss serves {server.place} at {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.",
         "",
         f"Open this link in a browser; it works once and for five minutes{again}:",
         f"  {server.new_link()}",

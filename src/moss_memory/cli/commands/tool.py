@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.cli.args.command import CommandRequest
-    from moss_memory.registry.responses import Shape
+    from moss_memory.registry.responses import ResponseSchema
 
 REMOVES_FOR_GOOD = ("_purge", "_erase")
 """Suffixes of tools that a terminal asks about."""
@@ -105,27 +105,36 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     plain = "table" in request.extras
     if terminal and not plain and _confirm(command, request, result):
         return
-    answer(_add_titles(store, command, result), table=_shape(command, request), plain=plain)
+    answer(_complete(store, command, request, result), table=_shape(command, request), plain=plain)
     if not plain:
-        from .empty_list import tell_where_things_are
+        from .empty_list import tell_of_graphs, tell_where_things_are
 
         tell_where_things_are(store, command.operation.name, request.arguments, result)
+        tell_of_graphs(command.operation.name, result)
 
 
 def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) -> bool:
     """Print the sentence that confirms a write, and the fields that need attention; return False if it has none."""
-    if not command.operation.mutates:
+    sentence = sentence_for(command, request, result)
+    if not sentence:
         return False
-    from moss_memory.cli.render.sentences import NOTABLE, sentence_of
+    from moss_memory.cli.render.sentences import NOTABLE
 
-    sentence = sentence_of(command.operation.name, result, request.arguments)
-    if sentence is None:
-        return False
-    show_paragraph(to_cli_words(sentence, command.operation))
+    show_paragraph(sentence)
     notable = {name: result[name] for name in NOTABLE if result.get(name)}
     if notable:
         answer(notable, table=command.operation.answers)
     return True
+
+
+def sentence_for(command: Command, request: CommandRequest, result: dict[str, Any]) -> str:
+    """Return the sentence that confirms a write on a terminal, empty if there is none."""
+    if not command.operation.mutates:
+        return ""
+    from moss_memory.cli.render.sentences import sentence_of
+
+    sentence = sentence_of(command.operation.name, result, request.arguments)
+    return to_cli_words(sentence, command.operation) if sentence else ""
 
 
 def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
@@ -160,19 +169,23 @@ def _infer(store: Store, command: Command, request: CommandRequest) -> None:
     request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
-def _shape(command: Command, request: CommandRequest) -> Shape | None:
+def _shape(command: Command, request: CommandRequest) -> ResponseSchema | None:
     """Return the shape of the response; for `moss call`, that of the called tool."""
     called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
     return None if called is None else called.answers
 
 
-def _add_titles(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the response with the titles of records, which a timeline has only by id."""
-    if command.operation.name != "list_timeline_events":
-        return result
-    from moss_memory.cli.render.record_view import with_titles
+def _complete(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> dict[str, Any]:
+    """Return the response with the titles of records in a timeline, and with the added nodes and edges in a diff."""
+    if command.operation.name == "list_timeline_events":
+        from moss_memory.cli.render.record_view import with_titles
 
-    return with_titles(store, result)
+        return with_titles(store, result)
+    if command.operation.name == "branchmind_graph_diff":
+        from moss_memory.cli.render.graph_diff_view import with_added
+
+        return with_added(store, request.arguments, result)
+    return result
 
 
 def perform(
@@ -246,7 +259,7 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
         arguments["include_text"] = True
 
 
-def text_of(result: dict[str, Any], shape: Shape) -> str:
+def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
     """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
@@ -350,7 +363,7 @@ def _purge_command(command: Command, words: list[str]) -> Command | None:
 
 def _help_or_refuse(words: list[str]) -> int:
     """Print the help of a group if the words name one, else refuse."""
-    from moss_memory.cli.args.did_you_mean import nearest
+    from moss_memory.cli.args.did_you_mean import suggest_word
 
     from .help import command_names, family_help, group_names
 
@@ -361,10 +374,10 @@ def _help_or_refuse(words: list[str]) -> int:
         show(family_help(family))
         return 0
     if members:
-        hint = nearest(f"{family} {words[1]}", members)
+        hint = suggest_word(f"{family} {words[1]}", members)
         if family == "history" and hint.endswith(" reset?"):  # the only similarity is the group
             hint = f"; the versions of a capsule: moss versions {words[1]}"
         raise UsageError(f"unknown command {words[1]!r}{hint}", command=family)
     if family.startswith("-"):
         raise UsageError(f"unknown option {family}; options stand after the command")
-    raise UsageError(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")
+    raise UsageError(f"unknown command {family!r}{suggest_word(family, [*names, *group_names()])}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from moss_memory.rows.times import wall_clock_ms
 
 TYPE_CHECKING = False
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
 
 CLOCK = "(extract(epoch from clock_timestamp()) * 1000)::bigint"
 """SQL for the time of the server in milliseconds."""
+RENEW_S = 60.0
+STEP_MS = 500
+"""A larger change of the wall clock against the monotonic clock is a step."""
 
 
 def is_wall_clock(call: CallContext) -> bool:
@@ -19,9 +24,35 @@ def is_wall_clock(call: CallContext) -> bool:
     return call.clock_ms is wall_clock_ms
 
 
-def clock_offset_ms(connection: Connection) -> int:
-    """Return how far the clock of the server is ahead of this machine's, at the midpoint of one round trip."""
-    before_ms = wall_clock_ms()
-    row = connection.execute(f"select {CLOCK}").fetchone()
-    assert row is not None, "the statement always gives one"
-    return int(row[0]) - (before_ms + wall_clock_ms()) // 2
+class ServerClock:
+    """The time of the server, kept by the monotonic clock of this machine and measured again from time to time."""
+
+    def __init__(self) -> None:
+        self._ahead_ms = 0.0
+        """The offset of the server's clock to the monotonic clock."""
+        self._wall_ahead_ms = 0.0
+        self._measured_s: float | None = None
+
+    def measure(self, connection: Connection) -> None:
+        """Ask the server for its time; the answer counts for the midpoint of the round trip."""
+        before_s = time.monotonic()
+        row = connection.execute(f"select {CLOCK}").fetchone()
+        assert row is not None, "the statement always gives one"
+        now_s = time.monotonic()
+        self._ahead_ms = int(row[0]) - (before_s + now_s) * 500
+        self._wall_ahead_ms = wall_clock_ms() - now_s * 1000
+        self._measured_s = now_s
+
+    def is_stale(self) -> bool:
+        """Return True if the time has to be measured: never yet, long ago, or before a step of the wall clock.
+
+        The monotonic clock stands still while a machine sleeps, which looks like such a step.
+        """
+        now_s = time.monotonic()
+        if self._measured_s is None or now_s - self._measured_s > RENEW_S:
+            return True
+        return abs(wall_clock_ms() - now_s * 1000 - self._wall_ahead_ms) > STEP_MS
+
+    def at(self, monotonic_s: float) -> int:
+        """Return the time of the server at a moment of the monotonic clock."""
+        return int(monotonic_s * 1000 + self._ahead_ms)

@@ -95,12 +95,13 @@ class Connections:
         self._keep = min(idle or IDLE, self._most)
         self._idle: list[Connection] = []
         self._open = 0
+        self._waiting = 0
         self._free = threading.Condition(threading.Lock())
         self._generation = 0
         """Incremented by `close`: connections of an earlier generation are closed when they are given back."""
         self._generations: dict[int, int] = {}
 
-    def take(self, prepare: Callable[[Connection], None], *, fresh: bool = False) -> Connection:
+    def acquire(self, prepare: Callable[[Connection], None], *, fresh: bool = False) -> Connection:
         """Return a connection for one call; with `fresh` a new one, because idle ones may be broken."""
         if fresh:
             self.close()
@@ -126,12 +127,22 @@ class Connections:
     def _wait_until_free(self) -> None:
         until = time.monotonic() + TAKE_TIMEOUT_S
         while not self._idle and self._open >= self._most:
-            if not self._free.wait(until - time.monotonic()):
+            self._waiting += 1
+            try:
+                freed = self._free.wait(until - time.monotonic())
+            finally:
+                self._waiting -= 1
+            if not freed:
                 raise MossError(
                     "STORAGE_BUSY",
                     f"all {self._most} connections of this process were in use for {TAKE_TIMEOUT_S:g} s; nothing was "
                     "done, try again",
                 )
+
+    def usage(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the threads that wait for one."""
+        with self._free:
+            return self._open - len(self._idle), self._waiting
 
     def give_back(self, connection: Connection) -> None:
         """Return a connection to the pool; close it if it is broken, in a transaction, or not needed."""

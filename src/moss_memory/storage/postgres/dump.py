@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.storage.access import PREFIX
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +15,7 @@ COUNTERS = "numbers"
 SCHEMA = "moss_schema"
 DERIVED = ("activity_counts", "capsule_tags", "changed_documents", "remembered", "unembedded", "vectors")
 """Tables derived from texts, events or answers, besides all tables whose name begins with `search_`."""
+_LEFT_OUT = ("search_", PREFIX)
 _TABLES = (
     "select c.relname, coalesce(("
     "select string_agg(quote_ident(a.attname), ', ' order by array_position(i.indkey, a.attnum))"
@@ -49,7 +52,7 @@ def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
     return [
         (name, key)
         for name, key in tx.rows(_TABLES)
-        if name != SCHEMA and name not in DERIVED and not name.startswith("search_")
+        if name != SCHEMA and name not in DERIVED and not name.startswith(_LEFT_OUT)
     ]
 
 
@@ -68,7 +71,7 @@ def advance_sequences(tx: Transaction) -> None:
         tx.run(f"select setval({sequence}, {last or 1}, {'true' if last else 'false'})")
 
 
-def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:
     """Empty every table except `but`, and reset the sequences."""
     for name, _ in list(tx.rows(_TABLES)):
         if name == COUNTERS:

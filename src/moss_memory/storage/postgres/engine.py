@@ -14,10 +14,10 @@ from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 
-from .clock import CLOCK, clock_offset_ms, is_wall_clock
+from .clock import CLOCK, ServerClock, is_wall_clock
 from .connections import Connections
-from .error_mapping import busy_error, is_lost, storage_error
-from .retry import run_with_retry
+from .error_mapping import busy_error, is_lost, public_error
+from .retry import read_with_retry, run_with_retry
 from .schema import prepare, refuse_other, version_of
 from .term_dictionary import TermDictionary
 from .transaction import PostgresTransaction, PostgresWrite
@@ -66,8 +66,7 @@ class PostgresEngine:
     def _reset(self) -> None:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
-        self._ahead_ms: int | None = None
-        """The offset of the server's clock to this machine's; None before the first connection."""
+        self._clock = ServerClock()
         self._large = False
         self._large_until_s = 0.0
         self._vectors: VectorMatrix | None = None
@@ -79,23 +78,39 @@ class PostgresEngine:
         """Return a read transaction, which never waits for a writer."""
         return PostgresTransaction(self, call, snapshot=snapshot)
 
+    def read(
+        self,
+        body: Callable[..., Result],
+        values: dict[str, Any],
+        *,
+        snapshot: bool,
+        timeout_s: float,
+        call: CallContext,
+    ) -> Result:
+        """Run a call in a reading transaction; retry it until the timeout if its server is lost or has no slot."""
+        return read_with_retry(self, body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._connections.usage()
+
     def begin_write(self, *, timeout_s: float, call: CallContext) -> PostgresWrite:
         """Return a write transaction, which locks its workspace, or the whole store, at its first statement."""
         return PostgresWrite(self, timeout_s, call)
 
-    def write(self, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
+    def write(self, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Run a call in a write transaction, commit it, and return its result."""
-        return run_with_retry(self, carry_out, timeout_s=timeout_s, call=call)
+        return run_with_retry(self, run, timeout_s=timeout_s, call=call)
 
-    def take(self) -> Connection:
+    def acquire(self) -> Connection:
         """Take a connection for one call from the pool."""
-        return self._connections.take(self._prepare)
+        return self._connections.acquire(self._prepare)
 
     def take_again(self, lost: Connection) -> Connection:
         """Replace a connection that was lost while idle, and close all other idle ones."""
         self._connections.drop(lost)
         self.dictionary = TermDictionary()  # the new connection may be to another server
-        return self._connections.take(self._prepare, fresh=True)
+        return self._connections.acquire(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
         """Return the connection of a finished transaction to the pool."""
@@ -105,19 +120,24 @@ class PostgresEngine:
         if not self._prepared:
             prepare(connection, self._schema)
             self._prepared = self.was_open = True
-        self._ahead_ms = clock_offset_ms(connection)
+        self._clock.measure(connection)
 
-    def now_ms(self, call: CallContext, at_ms: int) -> int:
-        """Convert a time of this machine's clock to the server's clock; leave that of a caller's clock unchanged."""
-        if not is_wall_clock(call):
-            return at_ms
-        if self._ahead_ms is None:
-            self.give_back(self.take())  # connecting measures the offset
-        return at_ms + (self._ahead_ms or 0)
+    def server_ms(self, monotonic_s: float, connection: Connection | None) -> int:
+        """Return the server's time at a moment of the monotonic clock; `connection` is one that may be asked."""
+        if self._clock.is_stale():
+            if connection is not None:
+                self._clock.measure(connection)
+            else:
+                taken = self.acquire()
+                try:
+                    self._clock.measure(taken)
+                finally:
+                    self.give_back(taken)
+        return self._clock.at(monotonic_s)
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
         """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""
-        connection = self.take()
+        connection = self.acquire()
         try:
             try:
                 return connection, *self._lock(connection, timeout_s, call)
@@ -213,11 +233,11 @@ class PostgresEngine:
             return True
         return version < 0 if self._schema < 0 else version != 0
 
-    def is_taken(self) -> bool:
+    def has_data(self) -> bool:
         """Return True if there is a store with data; a new schema or an unfinished bulk load has none."""
         if self._version() <= 0:
             return False
-        connection = self.take()
+        connection = self.acquire()
         try:
             return connection.execute("select 1 from events limit 1").fetchone() is not None
         finally:
@@ -225,7 +245,7 @@ class PostgresEngine:
 
     def _version(self) -> int:
         """Return the version of the schema, supported or not; 0 if there is none."""
-        connection = self._connections.take(lambda _: None)
+        connection = self._connections.acquire(lambda _: None)
         try:
             return version_of(connection)
         finally:
@@ -234,14 +254,15 @@ class PostgresEngine:
     def is_large(self) -> bool:
         """Return True if the tables are large, by the server's count of their pages."""
         if time.monotonic() >= self._large_until_s:
-            self._large = self._size_bytes() > LARGE_BYTES
+            self._large = self.size_bytes() > LARGE_BYTES
             self._large_until_s = time.monotonic() + LARGE_KNOWN_S
         return self._large
 
-    def _size_bytes(self) -> int:
+    def size_bytes(self) -> int:
+        """Return the size of the tables by the count of their pages, 0 if the server cannot be reached."""
         pages = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
         try:
-            connection = self.take()
+            connection = self.acquire()
         except (psycopg.Error, MossError):
             return 0
         try:
@@ -294,21 +315,21 @@ class PostgresEngine:
             tx.rollback()
             tx.release()
 
-    def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
+    def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empty every table except `but` and reset the sequences, in one transaction."""
-        from .dump import forget
+        from .dump import truncate_all
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
-            forget(tx, but=but)
+            truncate_all(tx, but=but)
             tx.commit()
         finally:
             tx.rollback()
             tx.release()
 
-    def mark(self) -> object:
+    def change_token(self) -> object:
         """Return a token that differs after every change, in any order of commits."""
-        connection = self.take()
+        connection = self.acquire()
         try:
             return connection.execute(_MARK).fetchone()
         finally:
@@ -322,7 +343,7 @@ class PostgresEngine:
 
     def translate(self, error: Exception) -> MossError | None:
         """Translate an error of the driver or the system, None if it has no translation."""
-        return storage_error(error, self.place)
+        return public_error(error, self.place)
 
     def after_fork_in_child(self) -> None:
         """Reset the engine; the connections of the parent must be neither used nor closed here."""

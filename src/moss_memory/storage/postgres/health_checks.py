@@ -67,6 +67,8 @@ def _run(engine: PostgresEngine, subject: str, check: Callable[[], list[CheckRes
         problem = error if isinstance(error, MossError) else engine.translate(error)
         if problem is None:
             raise
+        for note in getattr(problem, "__notes__", ()):
+            problem.message = note  # the doctor's reader runs the server, and is told its host
         found = [CheckResult(subject, FAILED, problem=problem)]
     yield from found
 

@@ -20,6 +20,7 @@ from .error_mapping import Unconfirmed, is_lost, is_refused, is_retryable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from moss_memory.storage.engine import CallContext, Result
 
@@ -33,7 +34,7 @@ _LONGEST_PAUSE_S = 0.5
 
 
 def run_with_retry(
-    engine: PostgresEngine, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
+    engine: PostgresEngine, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
 ) -> Result:
     """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary."""
     until = time.monotonic() + timeout_s
@@ -43,7 +44,7 @@ def run_with_retry(
         failure: MossError | psycopg.Error
         tx = engine.begin_write(timeout_s=max(until - time.monotonic(), 0.0), call=call)
         try:
-            result = carry_out(tx)
+            result = run(tx)
             tx.commit()
             return result
         except Unconfirmed as error:
@@ -70,6 +71,40 @@ def run_with_retry(
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
 
+def read_with_retry(
+    engine: PostgresEngine,
+    body: Callable[..., Result],
+    values: dict[str, Any],
+    *,
+    snapshot: bool,
+    timeout_s: float,
+    call: CallContext,
+) -> Result:
+    """Run a read; retry it until the timeout if the error may be temporary."""
+    until = time.monotonic() + timeout_s
+    pause_s = _FIRST_PAUSE_S
+    while True:
+        tx = engine.begin_read(snapshot=snapshot, call=call)
+        try:
+            result = body(tx, **values)
+            tx.commit()
+            return result
+        except psycopg.Error as error:
+            tx.rollback()
+            if not _is_temporary(engine, error) or time.monotonic() + pause_s >= until:
+                raise
+            if is_lost(error):
+                engine.close()  # idle connections are lost too
+        except BaseException:
+            tx.rollback()
+            raise
+        finally:
+            tx.release()
+        call.check_cancelled()
+        time.sleep(pause_s)
+        pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
+
+
 def _is_temporary(engine: PostgresEngine, error: MossError | psycopg.Error) -> bool:
     """Return True if a retry may succeed; the failure of a server that was never reached is reported at once."""
     if isinstance(error, MossError):
@@ -86,6 +121,6 @@ def _unknown_error(call: CallContext) -> MossError:
     return MossError(
         "STORAGE_UNKNOWN",
         f"the connection was lost while `{call.operation}` was committed, and it could not be found out whether it was "
-        "done. Send the same call again with `call_id` as its `idempotency_key`: it is carried out once",
+        "done. Send the same call again with `call_id` as `idempotency_key` (MCP: in `_meta`): it is carried out once",
         details={"call_id": call.key},
     )

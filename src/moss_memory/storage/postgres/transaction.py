@@ -8,6 +8,7 @@ import psycopg
 
 from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
+from .clock import is_wall_clock
 from .error_mapping import Unconfirmed, is_lost
 from .statements import expand_rows, translate_sql
 
@@ -34,13 +35,15 @@ SNAPSHOT = "begin isolation level repeatable read read only"
 class PostgresTransaction(ReadTransactionBase):
     """The statements of one call on one connection, all on one snapshot."""
 
-    __slots__ = ("_connection", "_cursors", "_engine", "_queued")
+    __slots__ = ("_began_at_s", "_connection", "_cursors", "_engine", "_queued", "_server_ms")
 
     def __init__(self, engine: PostgresEngine, call: CallContext, *, snapshot: bool) -> None:
         super().__init__(call)
         self._engine = engine
         self._connection: Connection | None = None
         self._now_ms = call.clock_ms()
+        self._began_at_s = time.monotonic()
+        self._server_ms: int | None = None
         self._cursors = 0
         self._queued: list[tuple[str, list[Any] | None]] = [(SNAPSHOT, None)] if snapshot else []
 
@@ -51,14 +54,18 @@ class PostgresTransaction(ReadTransactionBase):
 
     @property
     def now_ms(self) -> int:
-        return self._engine.now_ms(self.call, self._now_ms)
+        if not is_wall_clock(self.call):
+            return self._now_ms
+        if self._server_ms is None:
+            self._server_ms = self._engine.server_ms(self._began_at_s, self._connection)
+        return self._server_ms
 
     @property
     def erases(self) -> dict[str, Any]:
         return {"scope": "database"}  # not the server's log, standbys and backups
 
     def _begin(self) -> Connection:
-        connection = self._connection = self._engine.take()
+        connection = self._connection = self._engine.acquire()
         return connection
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:
@@ -182,7 +189,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, snapshot=False)
-        self._prepare(timeout_s)
+        self._timeout_s = timeout_s
         self._number = 0
         self._indexes = False
         self._erases = False
@@ -288,24 +295,13 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def _pause(self) -> None:
         self.release()
 
-    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
-        event_id, origin = self.new_id(), self._store_own_origin(workspace)
+    def _insert_event(self, event: Parameters) -> None:
         number, self._number = self._number, 0
         self.queue(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin) values ("
             f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
-            {
-                "seq": number,
-                "event_id": event_id,
-                "workspace": workspace,
-                "tool": tool,
-                "address": address,
-                "ts_ms": self.now_ms,
-                "payload": payload,
-                "origin": origin,
-            },
+            {**event, "seq": number},
         )
-        return event_id
 
     def commit(self) -> None:
         if self._connection is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.storage.access import PREFIX
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -12,7 +14,7 @@ COUNTERS = "numbers"
 """The table of counters: its rows stay and are reset."""
 TABLES = "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and name not like 'search_%'"
 _DERIVED = ("vectors", "unembedded", "activity", "capsule_tags", "remembered")
-"""Tables derived from texts, tags, events or answers."""
+"""Tables derived from texts, tags, events or answers, besides those of `access.PREFIX`."""
 
 
 def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
@@ -24,7 +26,7 @@ def dump(tx: ReadTransaction) -> Iterator[tuple[str, Row]]:
 
 def tables(tx: ReadTransaction) -> list[str]:
     """Return the names of the tables that are not derived."""
-    return [name for name in sorted(_tables(tx)) if name not in _DERIVED]
+    return [name for name in sorted(_tables(tx)) if name not in _DERIVED and not name.startswith(PREFIX)]
 
 
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -36,7 +38,7 @@ def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 
-def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:
     """Empty every table except `but` and reset all counters."""
     tx.run("pragma defer_foreign_keys = on")
     for name in _tables(tx):

@@ -61,10 +61,15 @@ class Readers:
     @property
     def in_use(self) -> bool:
         """Return whether any call reads now."""
-        idle = list(self._idle)
-        return any(reader is not None and reader not in idle for reader in [found() for found in self._all])
+        return self.count_in_use() > 0
 
-    def take(self, prepare: Callable[[], None]) -> Reader:
+    def count_in_use(self) -> int:
+        """Return how many calls read now."""
+        idle = list(self._idle)
+        found = [reader() for reader in list(self._all)]
+        return sum([reader is not None and reader not in idle for reader in found])
+
+    def acquire(self, prepare: Callable[[], None]) -> Reader:
         """Return a reader of the database at the path, or of an empty store if there is none.
 
         `prepare` migrates a database of an older schema.
@@ -93,10 +98,12 @@ class Readers:
         return reader.database == self.identity and reader.generation == self._generation
 
     def give_back(self, reader: Reader) -> None:
-        """Keep a reader for the next call, unless the database was replaced.
+        """End the transaction of a reader and keep it for the next call, unless the database was replaced.
 
         A reader with an unfinished statement would keep the snapshot of that statement.
         """
+        if reader.connection.in_transaction:
+            reader.connection.execute("rollback")
         if reader.lasts and self._is_current(reader) and reader.connection.txn_state() == apsw.SQLITE_TXN_NONE:
             self._idle.append(reader)
         else:

@@ -21,8 +21,8 @@ from moss_memory.registry.responses import (
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     choice,
     highlighted,
     list_of,
@@ -36,7 +36,7 @@ from moss_memory.rows.paging import Page
 
 from .capsule_responses import DELETED as DELETED_COLUMN
 from .capsule_responses import ID, NAME, SUMMARY, WORKSPACE
-from .capsule_rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+from .capsule_rows import NEWEST_FIRST, capsules, summary, summary_columns, to_response
 from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
@@ -58,13 +58,20 @@ HIT = SUMMARY.with_fields(
         **HIT_FIELDS,
     },
     "CapsuleHit",
-    table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED_COLUMN, ID),
+    table=(
+        NAME,
+        WORKSPACE,
+        TableColumn("title", least=8, goes=9),
+        TableColumn("snippet", least=30),
+        DELETED_COLUMN,
+        ID,
+    ),
 )
 
-NEWEST_THERE = Shape(
+NEWEST_THERE = ResponseSchema(
     "CapsuleElsewhere",
     {name: SUMMARY.fields[name] for name in ("workspace", "id", "name", "updated_at")},
-    table=(NAME, WORKSPACE, Column("updated_at", "updated"), ID),
+    table=(NAME, WORKSPACE, TableColumn("updated_at", "updated"), ID),
 )
 
 LISTING = {
@@ -117,7 +124,12 @@ def capsule_latest(
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
     capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
-    return {"item": shown(capsule, include_text=include_text) | (code_fields(tx, capsule) if include_text else {})}
+    item = to_response(capsule, include_text=include_text)
+    if include_text:
+        if tx.call.loads is not None:
+            tx.call.loads.add(tx, capsule)
+        item |= code_fields(tx, capsule)
+    return {"item": item}
 
 
 @operation(
@@ -240,16 +252,16 @@ def _list_rows(
         gone: int = tx.value(f"select count(*) from capsules {where}", filters.parameters)
         if gone:
             deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
-            living = f"select row_id from {_from_living(filters)}"
+            living = f"select row_id from {from_living(filters)}"
             sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
             return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _list_prefix(tx, filters, parameters, total), total
-    sql = f"select {summary_columns} from {_from_living(filters)} {_PAGE}"
+    sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"
     return list(tx.rows(sql, parameters)), total
 
 
-def _from_living(filters: ListFilters) -> str:
+def from_living(filters: ListFilters) -> str:
     """Return the from clause of living capsules in their order, from the table of tags if there is a tag."""
     if "tag" in filters:
         return f"{_TAGGED} {filters.without('tag').where('tag = :f_tag', ALIVE)} {_NEWEST_TAGGED}"
@@ -275,13 +287,13 @@ def _list_prefix(tx: ReadTransaction, filters: ListFilters, parameters: dict[str
     due = max(0, min(parameters["limit"], total - parameters["offset"]))
     rows = list(tx.rows(_sql_of_rows(_sql_among_newest(filters)), parameters)) if total > _COMMON_PREFIX_ROWS else []
     if len(rows) < due:
-        rows = list(tx.rows(_sql_of_rows(f"select row_id from {_from_living(filters)} {_PAGE}"), parameters))
+        rows = list(tx.rows(_sql_of_rows(f"select row_id from {from_living(filters)} {_PAGE}"), parameters))
     return rows
 
 
 def _sql_among_newest(filters: ListFilters) -> str:
     """Return SQL for the rows of a page among the newest rows."""
-    last = f"select row_id, name_norm, updated_at, change_seq from {_from_living(filters.without('name_prefix'))}"
+    last = f"select row_id, name_norm, updated_at, change_seq from {from_living(filters.without('name_prefix'))}"
     named = filters.only("name_prefix").where()
     return f"select row_id from ({last} limit {_NEWEST_ROWS}) newest {named} {NEWEST_FIRST} {_PAGE}"
 

@@ -17,7 +17,7 @@ from moss_memory.rows.names import (
     pluralize,
     tags_json,
 )
-from moss_memory.storage.origin import Origin
+from moss_memory.storage.origin import Origin, note_repositories
 
 from .capsule_rows import versioned
 
@@ -90,7 +90,7 @@ def invalid_record(where: Where, record: Any, error: Exception) -> dict[str, Any
     return problem(where, record, "INVALID_RECORD", str(getattr(error, "message", error)))
 
 
-class Importer:
+class LineImporter:
     """Imports capsules, or rows of another family with names, and resolves collisions by a mode."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Importer:
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
-    def take(self, lines: list[Line]) -> None:
+    def add(self, lines: list[Line]) -> None:
         """Import rows in one statement if none collides, which takes half the time, else one by one.
 
         The search index is flushed after each statement, not after each row.
@@ -120,15 +120,19 @@ class Importer:
             lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
             self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
+        written_from: dict[str, set[str]] = {}
         for _, row in lines:
             self._tx.check_cancelled()
             code = row.pop("code", None)
             if not row.get("version_at"):
                 row |= {"version_at": now, "version_tool": self._tx.tool, "version_origin": self._origin_of(code)}
+            written_from.setdefault(row["workspace_norm"], set()).add(row["version_origin"])
             row["created_at"] = now if row["created_at"] is None else row["created_at"]
             row["updated_at"] = row["created_at"] if row["updated_at"] is None else row["updated_at"]
         if not lines:
             return
+        for workspace, origins in written_from.items():
+            note_repositories(self._tx, workspace, origins)
         if not self.collisions and self._insert_all([row for _, row in lines]):
             self.imported += len(lines)
             return

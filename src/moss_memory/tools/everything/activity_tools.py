@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from moss_memory.registry.arguments import Limit, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
+from moss_memory.registry.responses import (
+    ResponseSchema,
+    TableColumn,
+    flag,
+    integer,
+    list_of,
+    map_of,
+    moment_ms,
+    object_of,
+    text,
+)
 from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -36,16 +46,16 @@ _COUNTS = {
 """The table of a family, which of its rows are there, which are gone, and which of those there do not count; each has
 an index."""
 
-_DAY = Shape(
+_DAY = ResponseSchema(
     "Day",
     {
         "day": text("the day in UTC, as 2026-01-31"),
         **{name: integer(f"changes of {name}s", optional=True) for name in _FAMILIES},
     },
-    table=(Column("day"), *(Column(name) for name in _FAMILIES)),
+    table=(TableColumn("day"), *(TableColumn(name) for name in _FAMILIES)),
 )
-_LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
-_CHANGE = Shape(
+_LAST = ResponseSchema("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
+_CHANGE = ResponseSchema(
     "Change",
     {
         "seq": integer("its number, which only rises"),
@@ -56,12 +66,12 @@ _CHANGE = Shape(
         "by": text("who made it, where that is known", optional=True),
     },
     table=(
-        Column("seq"),
-        Column("ts_ms", "when"),
-        Column("tool"),
-        Column("workspace"),
-        Column("by", least=8, unless=None),
-        Column("address", least=12),
+        TableColumn("seq"),
+        TableColumn("ts_ms", "when"),
+        TableColumn("tool"),
+        TableColumn("workspace"),
+        TableColumn("by", least=8, unless=None),
+        TableColumn("address", least=12),
     ),
 )
 
@@ -69,6 +79,7 @@ _CHANGE = Shape(
 @operation(
     idempotent=True,
     visible=False,
+    single_statement=True,  # the number of the last change must be older than the snapshot of the rest
     answers={
         "counts": map_of(integer(""), "how much there is of each family; entries of documents for reasoning"),
         "days": list_of(_DAY, "the changes of each day on which there was one, oldest first", shown="answer"),
@@ -82,10 +93,11 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
     where = None if workspace is None else normalize_workspace(workspace)
     enabled = [name for name in _FAMILIES if name not in tx.config.disabled_types]
     first_day = tx.now_ms // _DAY_MS - min(days, _DAYS_MAX) + 1
+    seq = tx.value(sql["last_change"])
     answer: dict[str, Any] = {
         "counts": {name: _count(tx, name, where) for name in enabled},
         "days": _days(tx, first_day, where, enabled),
-        "seq": tx.value(sql["last_change"]),
+        "seq": seq,
     }
     last = None if where is not None else _last_change(tx)
     return {**answer, "last": last} if last else answer
@@ -94,6 +106,7 @@ def moss_activity(tx: ReadTransaction, *, workspace: Workspace | None = None, da
 @operation(
     idempotent=True,
     visible=False,
+    single_statement=True,  # the number of the last change must be older than the snapshot of the rest
     answers={
         "seq": integer("the number of the last change, 0 when there was none"),
         "changes": list_of(_CHANGE, "the changes, oldest first; none without `after`", shown="answer"),
@@ -111,7 +124,7 @@ def moss_changes(tx: ReadTransaction, *, after: After | None = None, limit: Limi
     changes: list[dict[str, Any]] = []
     for row in found:
         change = dict(zip(_CHANGE.fields, row, strict=True))
-        if _family_of(change["tool"]) not in tx.config.disabled_types:
+        if family_of(change["tool"]) not in tx.config.disabled_types:
             changes.append(_drop_none(change))
         if len(changes) > page.limit:
             break
@@ -150,7 +163,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     days: dict[int, dict[str, int]] = {}
     families: dict[str, str] = {}
     for day, tool, changes in found:
-        family = families.get(tool) or families.setdefault(tool, _family_of(tool))
+        family = families.get(tool) or families.setdefault(tool, family_of(tool))
         if family in enabled:
             if day not in days:
                 days[day] = dict.fromkeys(enabled, 0)
@@ -158,7 +171,7 @@ def _days(tx: ReadTransaction, first_day: int, workspace: str | None, enabled: l
     return [{"day": time.strftime("%Y-%m-%d", time.gmtime(day * 86_400)), **counts} for day, counts in days.items()]
 
 
-def _family_of(tool: str) -> str:
+def family_of(tool: str) -> str:
     """Return the family that a tool changes; tools over several families count as capsule."""
     return next((family.name for family in TOOL_GROUPS.values() if family.has(tool)), "") or "capsule"
 

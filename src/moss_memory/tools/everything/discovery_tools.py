@@ -8,9 +8,9 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
-    Column,
     PreserializedDict,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     flag,
     free,
     integer,
@@ -39,7 +39,7 @@ MOST = 8
 MAX_CHARS = 4_000
 """The maximum length of the answer to a question."""
 
-_DESCRIBED = Shape(
+_DESCRIBED = ResponseSchema(
     "DescribedTool",
     {
         "name": text("what it is called"),
@@ -48,7 +48,7 @@ _DESCRIBED = Shape(
     },
     line=lambda tool: tool["name"],
 )
-_TOOL = Shape(
+_TOOL = ResponseSchema(
     "Tool",
     {
         "name": text("what it is called"),
@@ -57,7 +57,7 @@ _TOOL = Shape(
         "description": text("what it does; with `names`", optional=True),
         "inputSchema": free("the JSON Schema of its arguments; with `names`", optional=True),
     },
-    table=(Column("name"), Column("summary", least=20, widest=0)),
+    table=(TableColumn("name"), TableColumn("summary", least=20, widest=0)),
     row=lambda tool: {"summary": tool.get("description"), **tool},
 )
 
@@ -81,10 +81,12 @@ def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolN
         raise invalid_request("`query` is blank; say what you want to do, or leave it out", path="query")
     disabled = catalog.disabled_by(call.config)
     enabled = _remove_disabled(known(), disabled)
+    if call.read_only:
+        enabled = [name for name in enabled if _only_reads(name)]
     named = list(dict.fromkeys([_check_name(name, enabled, at) for at, name in enumerate(names or [])]))
     found = enabled if query is None and names is None else []
     if query is not None:
-        found = [name for name in _remove_disabled(search_tools(query), disabled) if name not in named]
+        found = [name for name in search_tools(query) if name in enabled and name not in named]
 
     def described(name: str) -> PreserializedDict:
         return describe(name, call.config.workspace, disabled or None)
@@ -130,6 +132,11 @@ def _remove_disabled(names: list[str], disabled: catalog.DisabledTools) -> list[
     return [name for name in names if not disabled.has(name)] if disabled else names
 
 
+def _only_reads(name: str) -> bool:
+    found = catalog.find(name)
+    return found is not None and found.only_reads
+
+
 def _check_name(name: str, known: list[str], at: int) -> str:
     if name in known:
         return name
@@ -149,7 +156,7 @@ def _check_name(name: str, known: list[str], at: int) -> str:
     mutates=True,
     destructive=True,
     proxy=True,
-    answers=Shape("", {}, is_open=True),
+    answers=ResponseSchema("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
     words="call another tool, run a tool that is not listed, invoke",
 )

@@ -21,6 +21,7 @@ from moss_memory.transfer.export_schema import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from moss_memory.storage.engine import ReadTransaction
     from moss_memory.transfer.export_schema import Line, Values
 
 _LABELS = ("run_id", "phase", "role")
@@ -62,6 +63,11 @@ LOCAL = (
 _DERIVED = ("workspace_norm", "name_norm", "data_chars", "text_chars")
 _ALWAYS = ("id", "workspace", "name", "kind", "created_at")
 _ALIASES = {"workspace": "workspace_raw", "name": "name_raw"}
+
+
+def completed(tx: ReadTransaction, values: Values) -> Values:
+    """Return a row with everything that its file has."""
+    return values
 
 
 def encode(values: Values, known_as: str | None = None) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.tools.capsule.capsule_rows import versioned as versioned
 from moss_memory.tools.capsule.import_lines import row_of
+from moss_memory.tools.capsule.saved_in import code_of
 from moss_memory.transfer import front_matter
 from moss_memory.transfer.export_schema import Table, number, tags_column, text, thing_fields, whole
 
@@ -11,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from moss_memory.storage.engine import ReadTransaction
     from moss_memory.transfer.export_schema import Line, Values
 
 TEXT = "capsule_text"
@@ -53,12 +55,22 @@ _DERIVED = ("workspace_norm", "name_norm", "capsule_chars", "tokens_estimate")
 _ALWAYS = ("id", "workspace", "name", "title", "created_at")
 _EXPORTED_ONLY = ("row_id", "change_seq", "version_at", "version_tool", *_ORIGINS)
 """Columns that are only in files written by Moss."""
-_KEYS = {column.key for column in TABLE.columns.values()}
+CODE = "code"
+"""The code state at which a capsule was saved or confirmed."""
+_SAVED_IN = "saved_in"
+_KEYS = {_SAVED_IN, *[column.key for column in TABLE.columns.values()]}
+
+
+def completed(tx: ReadTransaction, values: Values) -> Values:
+    """Return a row with everything that its file has."""
+    return {**values, CODE: code_of(tx, values)}
 
 
 def encode(values: Values, known_as: str | None = None) -> bytes:
-    """Return the file of a capsule; `known_as` is its id in a folder, if that differs from the one here."""
-    return front_matter.encode(thing_fields(TABLE, values, (*LOCAL, *_DERIVED, TEXT), _ALWAYS, known_as), values[TEXT])
+    """Return the file of a completed row; `known_as` is its id in a folder, if that differs from the one here."""
+    fields = thing_fields(TABLE, values, (*LOCAL, *_DERIVED, TEXT), _ALWAYS, known_as)
+    code = values[CODE]
+    return front_matter.encode(fields if code is None else {**fields, _SAVED_IN: code.in_file()}, values[TEXT])
 
 
 def decode(content: str, *, workspace: str, name: str | None) -> Values:
@@ -66,7 +78,6 @@ def decode(content: str, *, workspace: str, name: str | None) -> Values:
     line, text = front_matter.read(content)
     line = {key: value for key, value in line.items() if key not in LOCAL}
     row, _ = row_from(line, text, workspace=workspace, name=name)
-    row.pop("code")
     return row
 
 

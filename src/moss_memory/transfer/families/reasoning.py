@@ -14,7 +14,7 @@ from moss_memory.transfer.export_schema import (
     counter,
     flag,
     json_column,
-    norm,
+    normalized,
     number,
     tags_column,
     text,
@@ -93,15 +93,26 @@ ORIGINS = Table(
     workspace_condition="",
 )
 """The actors and code states of changes; the rows of all families name them."""
+_OF_WORKSPACE = (
+    "select origin from doc_entries where workspace_norm = :workspace",
+    "select origin from graph_versions where workspace_norm = :workspace",
+    "select origin from events where workspace = :workspace and payload is not null",
+)
+WORKSPACE_ORIGINS = Table(
+    "origins",
+    *ORIGINS.columns.values(),
+    key=("origin_id",),
+    workspace_condition=f"origin_id in ({' union '.join(_OF_WORKSPACE)})",
+)
+"""The origins that reasoning and tasks of a workspace name."""
 _NAMES_ORIGINS = (
     "select version_origin from capsules", "select confirmed_origin from capsules",
-    "select version_origin from artifacts", "select origin from doc_entries", "select origin from graph_versions",
-    "select origin from events where payload is not null",
+    "select version_origin from artifacts",
 )  # fmt: skip
 
 
 def exported_origins(*, with_history: bool) -> str:
-    """Return the condition on origins that exported rows name them; others belong to this store alone."""
+    """Return the condition on origins that exported capsules and artifacts name them."""
     versions = ("select origin from versions",) if with_history else ()
     return " or ".join([f"origin_id in ({one})" for one in (*_NAMES_ORIGINS, *versions)])
 
@@ -109,7 +120,7 @@ def exported_origins(*, with_history: bool) -> str:
 TABLES = (
     Table(
         "workspaces",
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("workspace_raw"),
         number("checkout_id", BRANCH, optional=True),
         text("focus_id", optional=True),
@@ -119,7 +130,7 @@ TABLES = (
     Table(
         "branches",
         number("branch_id", BRANCH),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("name"),
         number("base_id", BRANCH, optional=True),
         number("base_seq", SEQ, optional=True),
@@ -145,7 +156,7 @@ TABLES = (
         "doc_entries",
         number("seq", SEQ),
         number("branch_id", BRANCH),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("doc"),
         choice("written_as", ("note", "step", "card", "event")),
         text("title", optional=True),
@@ -178,7 +189,7 @@ TABLES = (
     ),
     Table(
         "tags",
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("name"),
         number("branch_id", BRANCH),
         text("doc"),
@@ -191,7 +202,7 @@ TABLES = (
         "graph_versions",
         number("seq", SEQ),
         number("branch_id", BRANCH),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("doc"),
         text("key"),
         text("type", optional=True),
@@ -225,7 +236,7 @@ TABLES = (
         "graph_conflicts",
         number("seq", SEQ),
         text("conflict_id"),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         number("from_id", BRANCH),
         number("into_id", BRANCH),
         text("doc"),

@@ -6,9 +6,11 @@ import hashlib
 
 from moss_memory.errors import MossError
 from moss_memory.rows.names import NAME_MAX_CHARS, is_local, normalize_name
+from moss_memory.storage.origin import Origin, note_repositories
 from moss_memory.tools.capsule.import_lines import InvalidRecordError
 from moss_memory.transfer.export_layout import digest, path_of
 from moss_memory.transfer.export_schema import InvalidRow
+from moss_memory.transfer.families.capsules import CODE
 from moss_memory.transfer.file_names import decode_name, encode_id, is_id
 
 from .folder_scan import ERASED, workspace_of
@@ -32,14 +34,18 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 class RowState:
     """A row as far as a sync without changes needs it."""
 
-    __slots__ = ("change_seq", "deleted", "name", "tags", "workspace")
+    __slots__ = ("change_seq", "confirmed", "deleted", "name", "tags", "workspace")
 
-    def __init__(self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None) -> None:
+    def __init__(
+        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, confirmed: bool
+    ) -> None:
         self.workspace = workspace
         self.name = name
         self.change_seq = change_seq
         self.deleted = deleted
         self.tags = tags
+        self.confirmed = confirmed
+        """True if its code state may have changed without a change of the row."""
 
     def is_local(self) -> bool:
         """Return whether it never leaves the store."""
@@ -66,6 +72,8 @@ class NamedSync:
         self._copies: set[str] = set()
         """The ids of copies, whose files have the id of another thing."""
         self._takes: list[tuple[str, bool]] = []
+        self._confirms: list[tuple[str, bool]] = []
+        """The capsules of which only the code state differs, and whether the row changed too."""
         self._deletes: list[str] = []
         self._erases: list[str] = []
         self._to_write: dict[str, None] = {}
@@ -80,7 +88,8 @@ class NamedSync:
         for subject in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
             known, found, row = self._memory.get(subject), self._files.get(subject), self._rows.get(subject)
             if known is not None and found is not None and row is not None and found.content is None:
-                same = row.change_seq == known.change_seq and not row.deleted and known.pending is None
+                same = row.change_seq == known.change_seq and not (row.deleted or row.confirmed)
+                same = same and known.pending is None
                 if same and (row.tags is None or not row.is_local()):
                     continue
             self._decide_one(tx, subject, known, found, row)
@@ -91,14 +100,15 @@ class NamedSync:
         expired = (
             ", expires_at is not null and expires_at <= :now" if "expires_at" in self._table.columns else ", false"
         )
+        confirmed = "confirmed_origin is not null" if "confirmed_origin" in self._table.columns else "false"
         rows = tx.stream(
-            f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json{expired}"
+            f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json, {confirmed}{expired}"
             f" from {self._table.name}",
             {"now": tx.now} if expired != ", false" else {},
         )
         self._rows = {
-            thing_id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags)
-            for thing_id, workspace, name, seq, deleted, tags, gone in rows
+            thing_id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
+            for thing_id, workspace, name, seq, deleted, tags, confirmed, gone in rows
         }
 
     def _decide_one(
@@ -178,7 +188,7 @@ class NamedSync:
     def _row_changed(self, tx: ReadTransaction, subject: str, known: Remembered | None, row: RowState) -> bool:
         if known is None or known.pending is not None:
             return True
-        if row.change_seq == known.change_seq:
+        if row.change_seq == known.change_seq and not row.confirmed:
             return False
         values = self._load(tx, subject)
         return digest(self._encode(values, known.known_as)) != known.row_hash or known.file != self._path(values)
@@ -195,15 +205,23 @@ class NamedSync:
                 self._run.keep(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
             return
         if self._is_equal(tx, subject):
+            if self._has_other_code(tx, subject):
+                self._confirms.append((subject, row_changed))
             self._to_write[subject] = None  # writes nothing unless the file is in another place
         else:
             self._takes.append((subject, row_changed))
 
     def _is_equal(self, tx: ReadTransaction, subject: str) -> bool:
-        """Return whether file and row say the same; id and time of creation do not count."""
-        row, parsed = self._load(tx, subject), self._parsed[subject]
-        neutral = {"id": "", "created_at": 0}
-        return bool(self._encode({**row, **neutral}) == self._encode({**parsed, **neutral}))
+        """Return whether file and row say the same; id, time of creation and code state do not count."""
+        return self._content(self._load(tx, subject)) == self._content(self._parsed[subject])
+
+    def _content(self, values: Values) -> bytes:
+        return self._encode({**values, "id": "", "created_at": 0, CODE: None})
+
+    def _has_other_code(self, tx: ReadTransaction, subject: str) -> bool:
+        """Return whether a file, whose text is that of the row, names another commit at which it holds."""
+        code, own = self._parsed[subject].get(CODE), self._load(tx, subject).get(CODE)
+        return code is not None and (own is None or own.in_file() != code.in_file())
 
     # The files of each row
 
@@ -324,7 +342,8 @@ class NamedSync:
         return content
 
     def _load(self, tx: ReadTransaction, subject: str) -> Values:
-        return next(iter(self._table.rows(tx, "id = :id", id=subject)))
+        values: Values = self._module.completed(tx, next(iter(self._table.rows(tx, "id = :id", id=subject))))
+        return values
 
     def _state(self, subject: str, file: str, hashed: str, row_hash: str, change_seq: int) -> Remembered:
         known_as = self._known_as(subject, self._memory.get(subject))
@@ -337,6 +356,7 @@ class NamedSync:
         run = self._run
         for subject, conflict in self._takes:
             self._count_take(subject, conflict)
+        run.counts["taken"] += sum(not row_changed for _, row_changed in self._confirms)
         run.counts["deleted"] += len(self._deletes)
         run.counts["erased"] += len(self._erases)
         for subject in self._to_write:
@@ -356,6 +376,11 @@ class NamedSync:
             known = self._memory[subject]
             self._run.keep(self._state(subject, known.file, GONE, known.row_hash, seq))
             self._run.count("deleted")
+        for subject, row_changed in self._confirms:
+            origin = self._origin_of(tx, self._parsed[subject])
+            tx.run(self._versioned.sql["confirm"], {"id": subject, "origin": origin})
+            if not row_changed:
+                self._run.count("taken")
         order = {subject: self._parsed[subject]["created_at"] or 0 for subject, _ in self._takes}
         left = {subject for subject, _ in self._takes}
         for subject, conflict in sorted(self._takes, key=lambda one: (order[one[0]], one[0])):
@@ -383,7 +408,7 @@ class NamedSync:
         if found is not None:
             self._run.remove(found.path, found.hash)
         if subject in self._memory:
-            self._run.forget(self._family, subject)
+            self._run.remove_state(self._family, subject)
         self._run.count("erased")
 
     def _free_name(self, tx: Transaction, subject: str, left: set[str]) -> None:
@@ -413,24 +438,28 @@ class NamedSync:
         created = parsed["created_at"]
         if subject in self._rows:
             old = self._load(tx, subject)
-            kept = ("id", "row_id", "version", "version_at", "version_tool", "version_origin", "confirmed_origin")
-            own = {key: old[key] for key in kept if key in old}
+            kept = ("id", "row_id", "version", "version_at", "version_tool")
+            own = {key: old[key] for key in kept} | {"version_origin": self._origin_of(tx, parsed)}
             times = {"created_at": old["created_at"] if created is None else created, "deleted_at": None}
             values = {**parsed, **own, **times, "updated_at": max(tx.now, old["updated_at"])}
-            neutral = {"id": "", "created_at": 0}
-            if old["deleted_at"] is not None and self._encode({**old, **neutral}) == self._encode(
-                {**parsed, **neutral}
-            ):
+            if old["deleted_at"] is not None and self._content(old) == self._content(parsed):
                 seq = tx.next_change()
                 tx.run(self._versioned.sql["restore"], {"id": subject, "now": tx.now, "change_seq": seq})
             else:
                 self._versioned.write(tx, values, self._table.statements()["overwrite"])
             return
         own = {"id": subject, "row_id": None, "version": 1, "version_at": tx.now, "version_tool": tx.tool}
-        own["version_origin"] = tx.origin
+        own["version_origin"] = self._origin_of(tx, parsed)
         created = tx.now if created is None else created
         times = {"created_at": created, "updated_at": max(tx.now, created), "deleted_at": None}
         tx.run(self._table.insert(), {**parsed, **own, **times, "change_seq": tx.next_change()})
+
+    def _origin_of(self, tx: Transaction, parsed: Values) -> str:
+        """Return the origin of a taken file: taken by the caller, at the commit that the file names."""
+        code = parsed.get(CODE)
+        key = tx.store_origin(tx.call.caller.origin() if code is None else Origin(tx.actor, code))
+        note_repositories(tx, parsed["workspace_norm"], {key})
+        return key
 
     def _write_file(self, tx: ReadTransaction, subject: str) -> None:
         """Note the file of a row, unless the folder has it already."""

@@ -2,7 +2,7 @@
 "use strict";
 (() => {
   const SVG = "http://www.w3.org/2000/svg";
-  const WIDTH = 196, PAD = 12, LINE = 16, MOST_LINES = 3, SMALLEST = 1 / 1.6, LARGEST = 2.5, MARGIN = 24, GAP = 18;
+  const WIDTH = 196, PAD = 12, LINE = 16, MOST_LINES = 3, READABLE = 0.75, FARTHEST = 0.05, LARGEST = 2.5, MARGIN = 24, GAP = 18;
   const SIGNS = { added: "+", changed: "~", removed: "\u2212", elsewhere: "\u2212" };
   const KNOWN = ["question", "hypothesis", "evidence", "decision", "test", "update", "frame", "note", "task"];
 
@@ -15,8 +15,8 @@
   }
 
   const pen = document.createElement("canvas").getContext("2d");
-  function lines(text, room) {
-    pen.font = `560 12px ${getComputedStyle(document.body).fontFamily}`;
+  function lines(text, room, size = 12, most = MOST_LINES) {
+    pen.font = `560 ${size}px ${getComputedStyle(document.body).fontFamily}`;
     const fits = (part) => pen.measureText(part).width <= room;
     const found = [];
     let line = "";
@@ -37,11 +37,11 @@
       }
     }
     if (line) found.push(line);
-    if (found.length > MOST_LINES) {
-      found.length = MOST_LINES;
-      let last = found[MOST_LINES - 1];
+    if (found.length > most) {
+      found.length = most;
+      let last = found[most - 1];
       while (last && !fits(`${last}\u2026`)) last = last.slice(0, -1);
-      found[MOST_LINES - 1] = `${last}\u2026`;
+      found[most - 1] = `${last}\u2026`;
     }
     return found;
   }
@@ -95,10 +95,20 @@
       return { nodes: kept, edges: edges.filter((edge) => ids.has(edge.from) && ids.has(edge.to)) };
     }
 
+    // Narrow canvases show more of a graph that grows sideways: of both directions the larger picture is taken.
     laidOut() {
+      const { width, height } = this.canvas.getBoundingClientRect();
+      const upwards = this.layout("BT");
+      const seen = ({ size }) => Math.min(width / size.width, height / size.height);
+      if (seen(upwards) >= READABLE || upwards.cards.length > 80) return upwards;
+      const sideways = this.layout("RL");
+      return seen(sideways) > seen(upwards) ? sideways : upwards;
+    }
+
+    layout(rankdir) {
       const { nodes, edges } = this.shown();
       const graph = new dagre.graphlib.Graph({ multigraph: true });
-      graph.setGraph({ rankdir: "BT", nodesep: GAP, ranksep: 56, marginx: MARGIN, marginy: MARGIN });
+      graph.setGraph({ rankdir, nodesep: GAP, ranksep: 56, marginx: MARGIN, marginy: MARGIN });
       graph.setDefaultEdgeLabel(() => ({}));
       const linked = new Set(edges.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
       const alone = [];
@@ -116,13 +126,14 @@
       if (linked.size) dagre.layout(graph);
       const links = graph.edges().map((key) => graph.edge(key));
       const cards = [...graph.nodes().map((key) => graph.node(key)), ...alone];
-      return { links, cards, size: inRows(alone, linked.size ? graph.graph() : { width: 0, height: 0 }, this.canvas.clientWidth / SMALLEST) };
+      return { links, cards, size: inRows(alone, linked.size ? graph.graph() : { width: 0, height: 0 }, this.canvas.clientWidth) };
     }
 
     draw() {
       const { links, cards, size } = this.laidOut();
       this.size = { width: Math.max(size.width, WIDTH), height: Math.max(size.height, 60) };
       this.svg = made("svg", { tabindex: "0", role: "group", "aria-label": "Graph: arrow keys move it, plus and minus zoom" });
+      this.letters = 0;
       this.world = made("g", {}, this.svg);
       this.places = new Map();
       for (const link of links) this.drawEdge(link);
@@ -152,45 +163,65 @@
       const type = node.type.length > 14 ? `${node.type.slice(0, 13)}\u2026` : node.type;
       made("text", { class: "small", x: PAD + 13, y: 18 }, group, type);
       if (node.status) made("text", { class: "small", x: width - PAD, y: 18, "text-anchor": "end" }, group, node.status.length > 14 ? `${node.status.slice(0, 13)}\u2026` : node.status);
-      text.forEach((line, at) => made("text", { class: "title", x: PAD, y: 37 + at * LINE }, group, line));
+      const title = made("g", {}, group);
+      text.forEach((line, at) => made("text", { class: "title", x: PAD, y: 37 + at * LINE, "font-size": 12 }, title, line));
       if (node.mark) {
         const badge = made("g", { class: "g-badge", transform: `translate(${width - 12},-7)` }, group);
         made("rect", { width: 17, height: 17, rx: 4 }, badge);
         made("text", { x: 8.5, y: 12.5, "text-anchor": "middle" }, badge, SIGNS[node.mark]);
       }
-      group.addEventListener("click", () => this.choose(node.id, false));
+      const chosen = () => {
+        this.choose(node.id, false);
+        this.open(node.id);
+      };
+      group.addEventListener("click", chosen);
       group.addEventListener("keydown", (event) => {
         if (event.key === "Enter" || event.key === " ") {
           event.preventDefault();
-          this.choose(node.id, false);
+          chosen();
         }
       });
       group.addEventListener("focus", () => this.keepInView(x, y));
-      this.places.set(node.id, { group, x, y, node });
+      this.places.set(node.id, { group, x, y, node, text, title, height });
     }
 
-    // Which part is seen: scale, and the point of the picture at the middle.
+    // Below nine pixels nothing but titles is shown, in letters as large as the card allows.
+    retitle() {
+      const size = this.scale < READABLE ? Math.min(Math.ceil(9 / this.scale), 22) : 12;
+      if (size === this.letters) return;
+      this.letters = size;
+      this.svg.classList.toggle("far", size > 12);
+      for (const place of this.places.values()) {
+        const far = size > 12;
+        const most = Math.max(Math.floor((place.height - 8) / (size * 1.2)), 1);
+        const text = far ? lines(place.node.title, WIDTH - PAD, size, most) : place.text;
+        place.title.replaceChildren();
+        text.forEach((line, at) => {
+          const y = far ? (place.height - text.length * size * 1.2) / 2 + size + at * size * 1.2 : 37 + at * LINE;
+          made("text", { class: "title", x: far ? PAD / 2 : PAD, y, "font-size": size }, place.title, line);
+        });
+      }
+    }
+
+    // Which part is seen: scale, and the point of the picture at the middle, which stays inside of it.
     move() {
+      this.x = Math.min(Math.max(this.x, 0), this.size.width);
+      this.y = Math.min(Math.max(this.y, 0), this.size.height);
+      this.retitle();
       const { width, height } = this.canvas.getBoundingClientRect();
       this.world.setAttribute("transform", `translate(${width / 2 - this.x * this.scale},${height / 2 - this.y * this.scale}) scale(${this.scale})`);
     }
 
     fit() {
       const { width, height } = this.canvas.getBoundingClientRect();
-      const whole = Math.min(width / this.size.width, height / this.size.height, 1);
-      this.scale = Math.max(whole, SMALLEST);
+      this.scale = Math.max(Math.min(width / this.size.width, height / this.size.height, 1), FARTHEST);
       this.x = this.size.width / 2;
-      this.y = this.size.height / 2;
-      const decision = [...this.places.values()].find((place) => place.node.type === "decision");
-      if (whole < SMALLEST && decision) {
-        this.x = decision.x;
-        this.y = decision.y;
-      } else this.y = Math.min(this.y, height / 2 / this.scale);
+      this.y = Math.min(this.size.height / 2, height / 2 / this.scale);
       this.move();
     }
 
     zoom(factor) {
-      this.scale = Math.min(Math.max(this.scale * factor, 0.2), LARGEST);
+      this.scale = Math.min(Math.max(this.scale * factor, FARTHEST), LARGEST);
       this.move();
     }
 
@@ -206,11 +237,7 @@
     choose(id, centre) {
       for (const place of this.places.values()) place.group.classList.toggle("chosen", place.node.id === id);
       const place = this.places.get(id);
-      if (place && centre) {
-        this.x = place.x;
-        this.y = place.y;
-        this.move();
-      }
+      if (place && centre) this.keepInView(place.x, place.y);
       for (const button of this.root.querySelectorAll("[data-node]")) {
         const own = button.dataset.node === id;
         button.toggleAttribute("aria-current", own);
@@ -218,18 +245,46 @@
       }
     }
 
-    again() {
+    // The text of a node in full, in the place of the list; its address leads to the same as a page.
+    async open(id) {
+      const drawer = this.root.querySelector("[data-drawer]");
+      const own = [...this.root.querySelectorAll("a[data-node]")].find((one) => one.dataset.node === id);
+      const address = own ? own.href : `${this.root.dataset.page}&id=${encodeURIComponent(id)}`;
+      const answer = await fetch(address);
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const found = page.getElementById("node") || page.querySelector("main");
+      drawer.querySelector("[data-open]").href = address;
+      drawer.querySelector("[data-text]").replaceChildren(document.importNode(found, true));
+      drawer.hidden = false;
+      document.dispatchEvent(new Event("moss:shown"));
+    }
+
+    // The kept view stays where it was; filters show again what they have chosen.
+    again(keep) {
+      this.letters = 0;
+      const { x, y, scale } = this;
       this.draw();
-      this.fit();
+      if (keep) {
+        Object.assign(this, { x, y, scale });
+        this.move();
+        for (const chip of this.root.querySelectorAll("[data-type]")) chip.setAttribute("aria-pressed", String(this.types.has(chip.dataset.type)));
+        const status = this.root.querySelector("[data-status]");
+        if (status) status.value = this.status;
+      } else this.fit();
     }
 
     listen() {
       this.root.addEventListener("click", (event) => {
-        const button = event.target.closest("button");
-        if (!button) return;
+        const button = event.target.closest("button, a[data-node]");
+        if (!button || event.ctrlKey || event.metaKey || event.shiftKey) return;
         if (button.dataset.zoom === "fit") this.fit();
         else if (button.dataset.zoom) this.zoom(button.dataset.zoom === "in" ? 1.25 : 0.8);
-        else if (button.dataset.node) this.choose(button.dataset.node, true);
+        else if (button.dataset.close !== undefined) this.root.querySelector("[data-drawer]").hidden = true;
+        else if (button.dataset.node) {
+          event.preventDefault();
+          this.choose(button.dataset.node, true);
+          this.open(button.dataset.node);
+        }
         else if (button.dataset.type !== undefined) {
           const on = button.getAttribute("aria-pressed") !== "true";
           button.setAttribute("aria-pressed", String(on));
@@ -243,10 +298,12 @@
         this.again();
       });
       this.canvas.addEventListener("wheel", (event) => {
+        if (!event.ctrlKey && !event.metaKey) return; // the wheel scrolls the page
         event.preventDefault();
-        if (event.ctrlKey || event.metaKey) this.zoom(event.deltaY < 0 ? 1.1 : 0.9);
-        else this.pan(event.deltaX, event.deltaY);
+        this.zoom(event.deltaY < 0 ? 1.1 : 0.9);
       }, { passive: false });
+      this.canvas.addEventListener("touchmove", (event) => this.pinch(event), { passive: false });
+      this.canvas.addEventListener("touchend", () => (this.fingers = null));
       this.canvas.addEventListener("keydown", (event) => this.key(event));
       this.canvas.addEventListener("pointerdown", (event) => this.drag(event));
       new ResizeObserver(() => this.world && this.scale && this.move()).observe(this.canvas);
@@ -268,8 +325,21 @@
       event.preventDefault();
     }
 
+    // Two fingers zoom and move the picture, one finger scrolls the page.
+    pinch(event) {
+      if (event.touches.length !== 2) return;
+      event.preventDefault();
+      const [one, two] = event.touches;
+      const now = { x: (one.clientX + two.clientX) / 2, y: (one.clientY + two.clientY) / 2, apart: Math.hypot(one.clientX - two.clientX, one.clientY - two.clientY) };
+      if (this.fingers) {
+        this.pan(this.fingers.x - now.x, this.fingers.y - now.y);
+        if (this.fingers.apart) this.zoom(now.apart / this.fingers.apart);
+      }
+      this.fingers = now;
+    }
+
     drag(event) {
-      if (event.button) return;
+      if (event.button || event.pointerType === "touch") return;
       let { clientX, clientY } = event;
       const move = (next) => {
         this.pan(clientX - next.clientX, clientY - next.clientY);
@@ -295,7 +365,7 @@
     told = text;
     if (picture?.root === root) {
       picture.data = JSON.parse(text);
-      picture.again();
+      picture.again(true);
     } else picture = new Picture(root);
   }
   show();

@@ -24,3 +24,5 @@ create table workspace_repositories (
   repository    text not null,
   primary key (workspace, repository_id, repository)
 ) without rowid;
+
+create index graph_conflicts_open on graph_conflicts (workspace_norm, seq) where resolution is null;

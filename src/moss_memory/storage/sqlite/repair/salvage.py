@@ -10,6 +10,7 @@ import os
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.storage.access import TABLES as ACCESS_TABLES
 from moss_memory.storage.sqlite.connections import migrate, only_value, run_migrations
 from moss_memory.storage.sqlite.dump import TABLES
 from moss_memory.storage.sqlite.file_kind import ORIGINAL, schema_of
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     Lost = dict[str, Any]
 
-_DERIVED = ("vectors", "unembedded", "upkeep", "erasures", "remembered")
+_DERIVED = ("vectors", "unembedded", "upkeep", "erasures", "remembered", *ACCESS_TABLES)
 _CHUNK = 1 << 20
 _HEAD_BYTES = 100
 _MOST_BYTES = 1 << 40

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.storage.named_rows import NamedRow
@@ -142,16 +142,17 @@ def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, wha
 
 def bootstrap(tx: Transaction, workspace: str) -> None:
     """Create `main` if the workspace has no branch, and check it out if nothing is checked out."""
-    checkout_id, _ = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
+    norm = normalize_workspace(workspace)
+    checkout_id, _ = tx.row(sql["workspace"], {"workspace": norm}) or (None, False)
     if checkout_id is not None:
         return
-    note_new_workspace(tx, workspace)
-    tx.run(sql["add_workspace"], {"workspace": normalize_workspace(workspace), "raw": workspace})
-    if tx.row(sql["any_branch"], {"workspace": normalize_workspace(workspace)}) is None:
+    note_new_workspace(tx, norm)
+    tx.run(sql["add_workspace"], {"workspace": norm, "raw": workspace})
+    if tx.row(sql["any_branch"], {"workspace": norm}) is None:
         add_branch(tx, workspace, MAIN)
     main = branch_named(tx, workspace, MAIN)
     if main is not None:
-        tx.run(sql["set_checkout"], {"workspace": normalize_workspace(workspace), "branch_id": main.branch_id})
+        tx.run(sql["set_checkout"], {"workspace": norm, "branch_id": main.branch_id})
 
 
 def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
@@ -216,7 +217,7 @@ def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> Mo
             f"workspace {workspace!r} has no branches yet",
             recovery=next_call("branchmind_init", {"workspace": workspace}, "makes its branch `main`"),
         )
-    like = nearest(name, names, cutoff=0.6) if name else None
+    like = closest_match(name, names, cutoff=0.6) if name else None
     hint = f"; did you mean {like!r}?" if like else ""
     problem = f"there is no branch {name[:100]!r}{hint}" if name else "nothing is checked out"
     return MossError(

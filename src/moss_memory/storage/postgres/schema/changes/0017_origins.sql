@@ -25,3 +25,5 @@ create table workspace_repositories (
   repository    text collate "C" not null,
   primary key (workspace, repository_id, repository)
 );
+
+create index graph_conflicts_open on graph_conflicts (workspace_norm, seq) where resolution is null;

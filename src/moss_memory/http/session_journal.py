@@ -1,0 +1,72 @@
+"""The part of sessions that the store keeps: the key that signs their ids, when they were seen, if they have ended.
+
+A store that is missing, read-only or cannot be reached is no reason to refuse a client: the key is then one of the
+home, and the rest is known to this process only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import secrets
+
+from moss_memory.errors import MossError
+from moss_memory.storage import access
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from moss_memory.store import Store
+
+_TIMEOUT_S = 2.0
+
+
+class SessionJournal:
+    """Reads and writes these rows; every method runs on a thread of the pool."""
+
+    def __init__(self, store: Callable[[], Store], owner_token: str) -> None:
+        self._store = store
+        self._home_key = hmac.digest(owner_token.encode(), b"moss session ids", "sha256")
+        self._store_key: bytes | None = None
+        self.problem: MossError | None = None
+        """The error because of which the key of the store is not known, if that is so."""
+
+    def keys(self) -> tuple[bytes, ...]:
+        """Return the accepted keys; the first one signs."""
+        if self._store_key is None:
+            self._store_key = self._load_key()
+        return (self._home_key,) if self._store_key is None else (self._store_key, self._home_key)
+
+    def read(self, id: str) -> tuple[int, bool] | None:
+        """Return when a session was last seen and if it has ended; None if that is not known."""
+        with contextlib.suppress(MossError):
+            return self._store().read(access.read_session, what="session", snapshot=False, session=_hash(id))
+        return None
+
+    def note(self, id: str, seen_s: float, *, ended: bool = False) -> None:
+        """Store that a session was seen or has ended."""
+        with contextlib.suppress(MossError):
+            store = self._store()
+            if store.exists():
+                given = {"session": _hash(id), "seen_at": int(seen_s), "ended": ended}
+                store.write(access.note_session, what="session", timeout_s=_TIMEOUT_S, **given)
+
+    def _load_key(self) -> bytes | None:
+        self.problem = None
+        key: str | None = None
+        try:
+            store = self._store()
+            key = store.read(access.read_session_key, what="session", snapshot=False)
+        except MossError as error:
+            self.problem = error
+            return None
+        with contextlib.suppress(MossError):
+            if key is None and store.exists():
+                fresh = secrets.token_hex(32)
+                key = store.write(access.make_session_key, what="session", timeout_s=_TIMEOUT_S, key=fresh)
+        return None if key is None else key.encode()
+
+
+def _hash(id: str) -> str:
+    return access.hash_of(id.encode())[:32]

@@ -1,0 +1,111 @@
+"""The routes for operators: is the process alive, is the store ready, and counters."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+from moss_memory.errors import MossError
+
+from .metrics import KIND, METRICS
+from .pool import in_thread
+from .replies import reply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from starlette.types import Scope, Send
+
+    from moss_memory.mcp.server_context import ServerContext
+    from moss_memory.storage.engine import ReadTransaction
+
+    from .mcp_endpoint import Endpoint
+
+HEALTH = "/healthz"
+READY = "/readyz"
+METRICS_PATH = "/metrics"
+PROBES = (HEALTH, READY)
+"""Routes that answer under any host name, because probes call an address; they tell one word."""
+PATHS = (*PROBES, METRICS_PATH)
+READY_TIMEOUT_S = 2.0
+_READY_AGE_S = 0.5
+"""The time for which an answer of the store counts, because anybody may ask."""
+_LOOPBACK = ("127.", "::1", "::ffff:127.")
+
+
+class StatusRoutes:
+    """Answers these routes; `/metrics` needs a token, or a client on this machine that no proxy stands for."""
+
+    def __init__(self, context: ServerContext, endpoint: Endpoint, *, behind_proxy: bool) -> None:
+        self._context = context
+        self._endpoint = endpoint
+        self._behind_proxy = behind_proxy
+        self._asking: asyncio.Future[bool] | None = None
+        self._answered_s = float("-inf")
+        self._is_ready = False
+
+    async def __call__(self, scope: Scope, send: Send) -> None:
+        """Answer one request."""
+        path = scope["path"]
+        if scope["method"] not in ("GET", "HEAD"):
+            await reply(send, 405, headers=[(b"allow", b"GET")])
+        elif path == HEALTH:
+            await reply(send, 200, "ok")
+        elif path == READY:
+            ready = await self._ready()
+            await reply(send, 200 if ready else 503, "ok" if ready else "not ready")
+        elif self._is_local(scope) or await self._endpoint.authorize(scope) is not None:
+            await reply(send, 200, await in_thread(self._metrics), kind=KIND)
+        else:
+            await self._endpoint.refuse_unauthorized(send)
+
+    def _is_local(self, scope: Scope) -> bool:
+        client = scope.get("client")
+        return not self._behind_proxy and client is not None and client[0].startswith(_LOOPBACK)
+
+    async def _ready(self) -> bool:
+        """Ask the store; requests at the same time share one question, and its answer for half a second."""
+        if time.monotonic() - self._answered_s < _READY_AGE_S:
+            return self._is_ready
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(in_thread(self._ask_store))
+        try:
+            self._is_ready = await asyncio.wait_for(asyncio.shield(self._asking), READY_TIMEOUT_S)
+        except TimeoutError:
+            return False
+        self._answered_s = time.monotonic()
+        return self._is_ready
+
+    def _ask_store(self) -> bool:
+        try:
+            return self._context.store().read(_answers, what="ready", snapshot=False, wait=False)
+        except MossError:
+            return False
+
+    def _metrics(self) -> str:
+        sessions, streams = self._endpoint.counts()
+        gauges: list[tuple[str, str, float]] = [
+            ("moss_sessions", "Sessions that this process knows.", sessions),
+            ("moss_streams", "Open event streams.", streams),
+        ]
+        try:
+            store = self._context.store()
+            used, waiting = store.connections()
+            pending = store.read(_count_pending, what="metrics", snapshot=False, wait=False)
+            gauges += [
+                ("moss_connections_in_use", "Connections to the store in use.", used),
+                ("moss_connections_waiting", "Calls that wait for a connection to the store.", waiting),
+                ("moss_vectors_pending", "Texts that wait for their vectors.", pending),
+                ("moss_store_bytes", "The size of the store.", store.size_bytes()),
+                ("moss_store_up", "Whether the store answers.", 1),
+            ]
+        except MossError:
+            gauges.append(("moss_store_up", "Whether the store answers.", 0))
+        return METRICS.text(gauges)
+
+
+def _answers(tx: ReadTransaction) -> bool:
+    return bool(tx.value("select 1 from (select count(*) from access_keys) as counted") == 1)
+
+
+def _count_pending(tx: ReadTransaction) -> int:
+    return int(tx.value("select count(*) from unembedded"))

@@ -1,0 +1,165 @@
+"""The tokens that a server accepts: the one of its home, and the named ones in the store.
+
+The named ones are read again when they are older than a second, so that a revoked token is refused soon after on every
+server of the store. A server that only meets the home's own token never reads them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import time
+
+from moss_memory.errors import MossError
+from moss_memory.storage import access
+
+from .pool import POOL, in_thread
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from moss_memory.store import Store
+
+CHECK_S = 1.0
+"""The age at which the known tokens are read again for a request; open streams check them twice as often."""
+_LOAD_EVERY_S = 0.05
+"""The shortest time between two reads of the tokens: anybody can send unknown ones."""
+_NOTE_TIMEOUT_S = 2.0
+
+
+class Access:
+    """A token that a request has shown."""
+
+    __slots__ = ("expires_at", "key", "name", "read_only", "used_at")
+
+    def __init__(
+        self, name: str, key: str, *, read_only: bool = False, expires_at: int | None = None, used_at: int | None = None
+    ) -> None:
+        self.name = name
+        self.key = key
+        """The hash of the token."""
+        self.read_only = read_only
+        self.expires_at = expires_at
+        self.used_at = used_at
+
+
+class TokenRegistry:
+    """The accepted tokens, and what has to end with a revoked one."""
+
+    def __init__(
+        self, store: Callable[[], Store], owner_token: str, *, clock_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._store = store
+        self._clock_s = clock_s
+        self.owner = Access(access.OWNER, access.hash_of(owner_token.encode()))
+        self._known: dict[str, Access] = {}
+        self._loaded_s = float("-inf")
+        self._store_time_s = 0.0
+        self._loading: asyncio.Task[MossError | None] | None = None
+        self._noted: dict[str, int] = {}
+        self._watching: asyncio.Task[None] | None = None
+        self.holders: Callable[[], set[str]] = set
+        """Returns the tokens with open sessions, streams or calls."""
+        self.on_end: Callable[[str], None] = lambda key: None
+        """Ends all of them for one token."""
+
+    async def find(self, presented: bytes) -> Access | None:
+        """Return the access of a token, None if it is wrong, revoked or expired.
+
+        Raise `MossError` if an unknown token cannot be looked up.
+        """
+        key = access.hash_of(presented)
+        if hmac.compare_digest(key, self.owner.key):
+            return self.owner
+        if not presented.startswith(access.TOKEN_PREFIX.encode()):
+            return None
+        problem = await self._refresh(CHECK_S)
+        if key not in self._known and problem is None:
+            problem = await self._load_after_now()  # it may have been made just now
+        found = self._valid(key)
+        if found is None and problem is not None and key not in self._known:
+            raise problem
+        if found is not None:
+            self._note_use(found)
+            self._start_watch()
+        return found
+
+    async def current(self, key: str) -> Access | None:
+        """Return the access of a named token that was accepted before; None if it no longer is."""
+        await self._refresh(CHECK_S)
+        found = self._valid(key)
+        if found is not None:
+            self._start_watch()
+        return found
+
+    def _start_watch(self) -> None:
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.get_running_loop().create_task(self._watch())
+
+    def _valid(self, key: str) -> Access | None:
+        found = self._known.get(key)
+        if found is None or (found.expires_at is not None and found.expires_at <= self._now_s()):
+            return None
+        return found
+
+    def _now_s(self) -> float:
+        """Return the present time by the clock of the store."""
+        return self._store_time_s + self._clock_s() - self._loaded_s
+
+    async def _refresh(self, max_age_s: float) -> MossError | None:
+        """Read the tokens again if they are older than `max_age_s`; return the error if that fails."""
+        if self._clock_s() - self._loaded_s < max_age_s:
+            return None
+        if self._loading is None or self._loading.done():
+            self._loading = asyncio.get_running_loop().create_task(self._load())
+        return await asyncio.shield(self._loading)
+
+    async def _load_after_now(self) -> MossError | None:
+        """Read the tokens by a read that begins now or later; return the error if that fails."""
+        asked_s = self._clock_s()
+        while self._loaded_s < asked_s:
+            await asyncio.sleep(max(0.0, self._loaded_s + _LOAD_EVERY_S - self._clock_s()))
+            problem = await self._refresh(0.0 if self._loaded_s < asked_s else CHECK_S)
+            if problem is not None:
+                return problem
+        return None
+
+    async def _load(self) -> MossError | None:
+        began_s = self._clock_s()
+        try:
+            now, rows = await in_thread(lambda: self._store().read(access.load_tokens, what="token", snapshot=False))
+        except MossError as error:
+            return error  # a known token stays accepted: its calls need the same store
+        self._known = {
+            key: Access(name, key, read_only=bool(read_only), expires_at=expires_at, used_at=used_at)
+            for key, name, read_only, expires_at, used_at in rows
+        }
+        self._loaded_s, self._store_time_s = began_s, float(now)
+        return None
+
+    def _note_use(self, found: Access) -> None:
+        """Store the hour of a use, once in each hour."""
+        hour = int(self._now_s()) // access.HOUR_S * access.HOUR_S
+        if (found.used_at or 0) >= hour or self._noted.get(found.key) == hour:
+            return
+        self._noted[found.key] = hour
+
+        def note() -> None:
+            with contextlib.suppress(MossError):
+                self._store().write(access.note_use, what="token_use", timeout_s=_NOTE_TIMEOUT_S, sha256=found.key)
+
+        POOL.run(note)
+
+    async def _watch(self) -> None:
+        """End what was opened with a token that is no longer accepted, as long as anything is open."""
+        while True:
+            await asyncio.sleep(CHECK_S / 2)
+            await self._refresh(CHECK_S / 2)
+            held = self.holders() - {self.owner.key}
+            for key in held:
+                if self._valid(key) is None:
+                    self.on_end(key)
+            if not held:
+                return

@@ -1,0 +1,109 @@
+"""Changes between two times: the events, and what documents and tasks say about them."""
+
+from __future__ import annotations
+
+from moss_memory.rows.names import normalize_workspace
+from moss_memory.storage.origin import actors_of
+
+from .activity_tools import family_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+EVENTS = 1_000
+"""Maximum number of changes that are grouped: the last ones."""
+_LOOKED_AT = 5_000
+"""Maximum number of events that are read to find those of one workspace."""
+_EVENT = ("seq", "workspace", "tool", "address", "ts_ms", "payload", "origin")
+_BEGINNING_CHARS = 300
+_AFTER_ALL = 2**62
+
+
+def changes_in_period(tx: ReadTransaction, *, from_ms: int, to_ms: int | None, workspace: str | None) -> dict[str, Any]:
+    """Return the last changes of a period, newest first, each with family and author, and whether there were more."""
+    first = _first_at(tx, from_ms)
+    end = None if to_ms is None else _first_at(tx, to_ms)
+    values: dict[str, Any] = {"first": first, "looked_at": _LOOKED_AT, "most": EVENTS + 1}
+    until = ""
+    if end is not None:
+        until, values["end"] = " and seq < :end", end
+    condition = ""
+    if workspace:
+        condition, values["workspace"] = "where workspace = :workspace", normalize_workspace(workspace)
+    rows = tx.rows(
+        f"select {', '.join(_EVENT)} from (select * from events where seq >= :first{until} order by seq desc"
+        f" limit :looked_at) period {condition} order by seq desc limit :most",
+        values,
+    )
+    events = [dict(zip(_EVENT, row, strict=True)) for row in rows]
+    actors = actors_of(tx, {event["origin"] for event in events if event["origin"] is not None})
+    shown = []
+    for event in events[:EVENTS]:
+        event |= {"family": family_of(event["tool"]), "by": actors.get(event["origin"], "")}
+        if event["family"] not in tx.config.disabled_types:
+            shown.append(event)
+    return {"events": shown, "has_more": len(events) > EVENTS}
+
+
+def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:
+    """Return the number of a table's first row at or after a time, found by bisection: numbers rise with time."""
+    low, high = tx.row(f"select coalesce(min(seq), 0), coalesce(max(seq), 0) + 1 from {table}") or (0, 1)
+    while low < high:
+        middle = (low + high) // 2
+        row = tx.row(f"select seq, ts_ms from {table} where seq >= :seq order by seq limit 1", {"seq": middle})
+        if row is None or row[1] >= at_ms:
+            high = middle
+        else:
+            low = row[0] + 1
+    return int(low)
+
+
+def task_titles(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return the titles of tasks, by workspace in its normal form and id."""
+    sql = "select title from tasks where workspace_norm = :workspace and id = :id"
+    found = {key: tx.value(sql, {"workspace": key[0], "id": key[1]}) for key in tasks}
+    return {key: title for key, title in found.items() if title is not None}
+
+
+def document_numbers(tx: ReadTransaction, *, from_ms: int, to_ms: int | None) -> dict[str, tuple[int, int]]:
+    """Return the numbers of a period's rows in the tables of nodes and of entries: the first, and the one after it."""
+    tables = ("graph_versions", "doc_entries")
+    return {
+        table: (_first_at(tx, from_ms, table), _AFTER_ALL if to_ms is None else _first_at(tx, to_ms, table))
+        for table in tables
+    }
+
+
+def document_changes(
+    tx: ReadTransaction, *, workspace: str, branch: str, doc: str, numbers: dict[str, tuple[int, int]], limit: int
+) -> list[dict[str, Any]]:
+    """Return the nodes and entries of a document that changed in a period, newest first, a node once."""
+    branch_id = tx.value(
+        "select branch_id from branches where workspace_norm = :workspace and name = :name",
+        {"workspace": workspace, "name": branch},
+    )
+    place = {"branch_id": branch_id, "doc": doc, "limit": limit}
+    first, end = numbers["graph_versions"]
+    nodes = tx.rows(
+        "select key, type, title, status, deleted from graph_versions where branch_id = :branch_id and doc = :doc"
+        " and type is not null and seq >= :first and seq < :end order by seq desc limit :limit",
+        {**place, "first": first, "end": end},
+    )
+    found: dict[str, dict[str, Any]] = {}
+    for key, kind, title, status, deleted in nodes:
+        said = "deleted" if deleted else status or ""
+        found.setdefault(key, {"id": key, "type": kind, "title": title or key, "status": said})
+    first, end = numbers["doc_entries"]
+    entries = tx.rows(
+        "select seq, title, content from doc_entries where branch_id = :branch_id and doc = :doc and hidden = 0"
+        " and written_as in ('note', 'step') and seq >= :first and seq < :end order by seq desc limit :limit",
+        {**place, "first": first, "end": end},
+    )
+    notes = [
+        {"entry": seq, "type": "note", "title": (title or content)[:_BEGINNING_CHARS], "status": ""}
+        for seq, title, content in entries
+    ]
+    return [*found.values(), *notes]

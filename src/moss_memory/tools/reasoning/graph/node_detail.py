@@ -1,0 +1,70 @@
+"""One node in full: its present version, its links and its earlier versions, each with its author."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError, next_call
+from moss_memory.storage.origin import actors_of
+from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
+
+from .node_versions import Version, columns, current_versions, nearest_first, versions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction, Row
+    from moss_memory.tools.reasoning.branches.visible_ranges import View
+
+_VERSIONS = 50
+_LINKS = 200
+
+
+def node_detail(tx: ReadTransaction, *, workspace: str, branch: str, doc: str, id: str) -> dict[str, Any]:
+    """Return a node of a branch as fields, its links and its versions, newest first; raise `NOT_FOUND` without it."""
+    document = find_document(tx, workspace, target=None, branch=branch, doc=doc, kind=GRAPH)
+    view = document.graph(tx)
+    present = current_versions(tx, view, document.doc, [id]).get(id)
+    if present is None or present.type is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no node {id[:100]!r} on {branch}",
+            recovery=next_call("branchmind_graph_query", {"workspace": workspace, "branch": branch}, "lists its nodes"),
+        )
+    return {
+        "node": present.to_dict(),
+        "links": _links(tx, view, document.doc, id),
+        "versions": _versions(tx, view, document.doc, id),
+    }
+
+
+def _links(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str, Any]]:
+    """Return the links of a node, those that begin at it first, with the node at the other end."""
+    found: dict[str, Version] = {}
+    for end in ("from_id", "to_id"):
+        for edge in versions(tx, view, doc, f"v.{end} = :id and v.deleted = 0", {"id": id}):
+            if len(found) < _LINKS:
+                found.setdefault(edge.key, edge)
+    others = {edge.to_id if edge.from_id == id else edge.from_id for edge in found.values()}
+    nodes = current_versions(tx, view, doc, sorted(others))
+    links = []
+    for edge in found.values():
+        outgoing = edge.from_id == id
+        other = edge.to_id if outgoing else edge.from_id
+        there = nodes.get(other)
+        known = {} if there is None or there.deleted else {"type": there.type, "title": there.title or other}
+        links.append({"rel": edge.rel, "outgoing": outgoing, "id": other, "type": "", "title": other, **known})
+    return links
+
+
+def _versions(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str, Any]]:
+    """Return the versions of a node that a branch has or had, newest first, each with its author."""
+    rows: list[Row] = []
+    for branch_id, _, upto in nearest_first(view):
+        rows += tx.rows(
+            f"select {columns}, v.origin from graph_versions v where v.branch_id = :branch_id and v.doc = :doc"
+            " and v.key = :id and v.seq <= :upto order by v.seq desc limit :most",
+            {"branch_id": branch_id, "doc": doc, "id": id, "upto": upto, "most": _VERSIONS},
+        )
+    rows.sort(key=lambda row: -int(row[0]))
+    actors = actors_of(tx, {row[-1] for row in rows[:_VERSIONS] if row[-1] is not None})
+    return [{**Version(row[:-1]).to_dict(), "by": actors.get(row[-1], "")} for row in rows[:_VERSIONS]]

@@ -1,0 +1,48 @@
+"""Tasks and plans of all workspaces, newest first, for one board."""
+
+from __future__ import annotations
+
+from moss_memory.rows.paging import Page
+from moss_memory.tools.task.model.task_rows import Task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from moss_memory.storage.engine import ReadTransaction
+
+_LAST = 10_000
+"""Tags have no index: they are looked for among this number of newest tasks of a status."""
+
+
+def tasks_everywhere(tx: ReadTransaction, *, status: str, tag: str | None, limit: int, offset: int) -> dict[str, Any]:
+    """Return a page of the tasks with a status, last added first, each with its workspace."""
+    page = Page(limit, offset, maximum=100)
+    values: dict[str, Any] = {"status": status, "limit": page.limit, "offset": page.offset, "most": _LAST}
+    newest = "select row_id from tasks where status = :status and kind = 'task'"
+    if tag:
+        values["tag"] = tag.strip()
+        newest = (
+            f"select row_id from tasks where row_id in ({newest} order by row_id desc limit :most)"
+            f" and {tx.sql_json_contains('tags_json', 'tag')}"
+        )
+    total: int = tx.value(f"select count(*) from ({newest}) found", values)
+    items = _items(tx, f"row_id in ({newest} order by row_id desc limit :limit offset :offset)", values)
+    return {"items": items, "pagination": page.answer(returned=len(items), total=total)}
+
+
+def plans_everywhere(tx: ReadTransaction, *, limit: int) -> list[dict[str, Any]]:
+    """Return the plans that were added last, each with its workspace."""
+    newest = "row_id in (select row_id from tasks where kind = 'plan' order by row_id desc limit :limit)"
+    return _items(tx, newest, {"limit": limit})
+
+
+def _items(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = ", ".join(f"t.{name}" for name in Task.__slots__)
+    rows = tx.rows(
+        f"select {columns}, coalesce(w.workspace_raw, t.workspace_norm) from tasks t"
+        f" left join workspaces w on w.workspace_norm = t.workspace_norm where t.{condition} order by t.row_id desc"
+        " limit :limit",
+        values,
+    )
+    return [{**Task(row[:-1]).list_item(), "workspace": row[-1]} for row in rows]

@@ -1,0 +1,205 @@
+"""The changes of one thing: its difference, its entries, its address, and how to take them back."""
+
+from __future__ import annotations
+
+from moss_memory.errors import MossError
+from moss_memory.tools.everything.period_changes import document_changes
+
+from .templating import pretty, who
+from .word_diff import changed_fields, word_difference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .page_context import PageContext
+
+_LINES = 24
+_MAX_CHARS = 100_000
+"""Maximum size of both texts together; longer ones are compared on the page of the history."""
+_MAX_STEPS = 8_000
+_ENTRIES = 8
+_AUTHORS = 4
+_TASK_WORDS = {
+    "task_created": "added", "plan_created": "added", "note_added": "note added", "evidence_added": "evidence added",
+    "task_claimed": "claimed", "task_released": "released", "task_edited": "edited", "plan_edited": "edited",
+}  # fmt: skip
+
+
+_STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
+
+
+def describe(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
+    """Add to a thing what a page shows of its changes."""
+    thing |= {"path": "", "query": {}, "said": [], "entries": [], "lines": [], "fields": [], "undo": None, "state": ""}
+    if thing["family"] in ("capsule", "artifact"):
+        _describe_versions(context, thing, period)
+    elif thing["family"] == "reasoning":
+        _describe_document(context, thing, period)
+    elif thing["family"] == "task":
+        thing |= {"path": f"/tasks/{thing['address']}", "query": {"workspace": thing["place"]}}
+        told = [_task_event(event["payload"]) for event in thing["events"] if event["payload"]]
+        thing["said"] = list(dict.fromkeys(told)) or ["chosen as the focus"]
+    else:
+        thing |= {"path": f"/records/{thing['address']}", "query": {"workspace": thing["place"]}, "title": "A record"}
+        thing["said"] = ["recorded"]
+
+
+def _task_event(payload: dict[str, Any]) -> str:
+    kind, more = str(payload.get("type") or "changed"), payload.get("payload") or {}
+    if kind == "status_changed":
+        return " → ".join(_STATUS_WORDS.get(str(more.get(side)), str(more.get(side))) for side in ("from", "to"))
+    said = _TASK_WORDS.get(kind, kind.replace("_", " "))
+    if kind == "task_claimed" and more.get("agent"):
+        said = f"claimed by {more['agent']}"
+    return said
+
+
+def _describe_versions(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
+    family, key = thing["family"], thing["address"]
+    thing |= {"path": f"/{family}s/{key}"}
+    hidden = {"include_deleted": True} | ({"include_expired": True} if family == "artifact" else {})
+    try:
+        now = context.call(f"{family}_fetch", id=key, **hidden)
+    except MossError:
+        thing |= {"path": "", "state": "erased", "title": "An erased " + family}
+        return
+    thing["title"] = now.get("title") or now.get("name") or f"{family.capitalize()} without a name"
+    if period["to_ms"] is None:
+        after = now
+    else:
+        after = _version_at(context, family, key, hidden, period["to_ms"] // 1000 - 1) or now
+    before = _version_at(context, family, key, hidden, period["from_ms"] // 1000 - 1)
+    is_new = before is None and now["created_at"] * 1000 >= period["from_ms"]
+    if now.get("deleted_at"):
+        thing |= {"state": "deleted", "undo": {"action": f"{thing['path']}/restore", "title": "Bring it back"}}
+    elif is_new:
+        thing |= {"state": "new", "undo": {"action": f"{thing['path']}/delete", "title": "Delete it"}}
+    elif before is not None and before["version"] != now["version"]:
+        thing["undo"] = {"action": f"{thing['path']}/revert", "title": "Take back", "version": before["version"],
+                         "expected": now["version"]}  # fmt: skip
+    if before is not None or is_new:
+        _compare(thing, before or {}, after)
+
+
+def _version_at(
+    context: PageContext, family: str, key: str, hidden: dict[str, bool], seconds: int
+) -> dict[str, Any] | None:
+    """Return the version that was the present one at a time, None if there was none or it is no longer stored."""
+    try:
+        return context.call(f"{family}_fetch", id=key, as_of=seconds, **hidden)
+    except MossError as error:
+        if error.code != "NOT_FOUND":
+            raise
+        return None
+
+
+def _compare(thing: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) -> None:
+    if old.get("version") == new["version"]:
+        return
+    before, after = _text(thing["family"], old), _text(thing["family"], new)
+    if old:
+        thing["fields"] = changed_fields(old, new)
+        if thing["family"] == "capsule":
+            thing["compare"] = {"from": old["version"], "to": new["version"]}
+    if len(before) + len(after) > _MAX_CHARS:
+        thing["said"].append("the text is too long to be compared here")
+        return
+    lines = word_difference(before, after, _MAX_STEPS)
+    thing |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
+    added, removed = (sum(line["kind"] == kind for line in lines) for kind in ("added", "removed"))
+    thing["said"].append(f"{added} lines added, {removed} removed" if old else f"{added} lines")
+
+
+def _text(family: str, version: dict[str, Any]) -> str:
+    if not version:
+        return ""
+    if family == "capsule":
+        return str(version["capsule_text"])
+    return pretty(version["data"]) + (f"\n{version['text']}" if version.get("text") else "")
+
+
+def _describe_document(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
+    branch, _, doc = thing["address"].rpartition(":")
+    place = {"workspace": thing["place"], "branch": branch or doc, "doc": doc if branch else ""}
+    if not branch:
+        thing |= {"path": "/reasoning", "query": place, "title": f"Branch {doc}", "said": ["made or changed"]}
+        return
+    entries = context.store.read(
+        document_changes,
+        what="document",
+        workspace=thing["workspace"],
+        branch=branch,
+        doc=doc,
+        numbers=period["numbers"],
+        limit=_ENTRIES,
+    )
+    is_graph = doc.endswith("graph")
+    thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": place}
+    thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
+    count = len(thing["events"])
+    thing["said"] = [f"{count} change{'' if count == 1 else 's'}"]
+    thing["entries"] = [
+        {**one, "path": "/reasoning/log", "query": {**place, "entry": one["entry"]}}
+        if "entry" in one
+        else {**one, "path": "/reasoning/node", "query": {**place, "id": one["id"]}}
+        for one in entries
+    ]
+
+
+def summarize(things: list[dict[str, Any]]) -> str:
+    """Return one sentence about who did what; empty if nothing changed."""
+    counts: dict[str, int] = {}
+    authors: dict[str, int] = {}
+    for thing in things:
+        for what, count in _deeds(thing).items():
+            counts[what] = counts.get(what, 0) + count
+        for name in thing["by"]:
+            authors[name] = authors.get(name, 0) + 1
+    if not counts:
+        return ""
+    names = [who(name) for name in sorted(authors, key=lambda name: (-authors[name], name))]
+    if len(names) > _AUTHORS:
+        names = [*names[:_AUTHORS], f"{len(names) - _AUTHORS} others"]
+    deeds = [_plural(what, count) for what, count in sorted(counts.items(), key=lambda one: _ORDER.index(one[0]))]
+    said = f"{_joined(names) or 'somebody'} {_joined(deeds)}."
+    return said[:1].upper() + said[1:] if not names or names[0] == "you" else said
+
+
+_ORDER = ("stored {} capsule", "changed {} capsule", "deleted {} capsule", "finished {} task", "added {} task",
+          "worked on {} task", "set the status of {} card", "wrote {} card", "wrote {} note", "stored {} artifact",
+          "changed {} artifact", "deleted {} artifact", "sent {} record")  # fmt: skip
+
+
+def _deeds(thing: dict[str, Any]) -> dict[str, int]:
+    """Return what was done to a thing, with how often it counts."""
+    tools = [event["tool"] for event in thing["events"]]
+    family = thing["family"]
+    if family in ("capsule", "artifact"):
+        if tools[0].endswith("_delete"):
+            return {f"deleted {{}} {family}": 1}
+        return {f"{'stored' if tools[-1].endswith('_store') else 'changed'} {{}} {family}": 1}
+    if family == "task":
+        payloads = [event["payload"] for event in thing["events"]]
+        if any((one.get("payload") or {}).get("to") == "DONE" for one in payloads):
+            return {"finished {} task": 1}
+        is_new = any(one.get("type") in ("task_created", "plan_created") for one in payloads)
+        return {"added {} task" if is_new else "worked on {} task": 1}
+    if family == "record":
+        return {"sent {} record": 1}
+    notes = sum("notes" in tool or "trace" in tool for tool in tools)
+    settled = sum(tool.endswith("set_status") for tool in tools)
+    counts = {
+        "wrote {} note": notes,
+        "set the status of {} card": settled,
+        "wrote {} card": len(tools) - notes - settled,
+    }
+    return {what: count for what, count in counts.items() if count}
+
+
+def _plural(what: str, count: int) -> str:
+    return what.format(f"{count:,}") + ("" if count == 1 else "s")
+
+
+def _joined(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + (" and " + words[-1] if words else "")

@@ -1,0 +1,155 @@
+"""The home page: what changed since the last visit, on a day or between two days, thing by thing."""
+
+from __future__ import annotations
+
+import json
+import time
+from datetime import date, datetime, timedelta
+
+from moss_memory.tools.everything.period_changes import EVENTS, changes_in_period, document_numbers, task_titles
+
+from .change_details import describe, summarize
+from .page_frame import activity_of, recent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from datetime import tzinfo
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .page_context import PageContext, PageRequest
+
+_THINGS = 15
+_COOKIE = "moss_seen"
+_VISIT_S = 1800
+"""A pause longer than this begins a new visit."""
+_DAY_S = 86_400
+_YEAR_S = 31_536_000
+_PERIODS = {"visit": "Since your last visit", "today": "Today", "week": "Last 7 days"}
+
+
+def changes(context: PageContext, request: PageRequest) -> Response:
+    """Show the changes of a period, grouped by workspace and thing."""
+    now = int(time.time())
+    previous, cookie = visits(request.cookies.get(_COOKIE, ""), now)
+    period = period_of(request.query, request.zone, now, previous)
+    workspace = request.query.get("workspace", "")
+    found = context.store.read(
+        changes_in_period, what="changes", from_ms=period["from_ms"], to_ms=period["to_ms"], workspace=workspace
+    )
+    things = group(found["events"])
+    period["numbers"] = context.store.read(
+        document_numbers, what="numbers of a period", from_ms=period["from_ms"], to_ms=period["to_ms"]
+    )
+    shown = things[request.offset : request.offset + _THINGS]
+    _set_titles(context, shown)
+    names = {one["workspace"].casefold(): one["workspace"] for one in recent(context, request)["workspaces"]}
+    for thing in shown:
+        thing["place"] = names.get(thing["workspace"], thing["workspace"])
+        describe(context, thing, period)
+    response = context.page(
+        request,
+        "changes.html",
+        is_empty=not workspace and not activity_of(context, request, "").get("last"),
+        period=period,
+        periods=_PERIODS,
+        sentence=summarize(things),
+        groups=by_workspace(shown),
+        pagination={
+            "offset": request.offset,
+            "limit": _THINGS,
+            "total": len(things),
+            "has_more": request.offset + _THINGS < len(things),
+        },
+        things=shown,
+        most=EVENTS if found["has_more"] else 0,
+    )
+    secure = request.origin.startswith("https:")
+    response.set_cookie(_COOKIE, cookie, max_age=_YEAR_S, httponly=True, samesite="strict", secure=secure)
+    return response
+
+
+def visits(cookie: str, now: int) -> tuple[int | None, str]:
+    """Return when the last visit ended, None before the second one, and the new value of the cookie."""
+    parts = cookie.split(".")
+    known = [int(one) for one in parts if one.isascii() and one.isdigit() and len(one) < 12]
+    if len(parts) != 2 or len(known) != 2 or max(known) > now:
+        return None, f"0.{now}"
+    ended, last = known
+    if now - last > _VISIT_S:
+        ended = last
+    return ended or None, f"{ended}.{now}"
+
+
+def period_of(query: dict[str, str], zone: tzinfo, now: int, previous: int | None) -> dict[str, Any]:
+    """Return the period of a query: its name, its title, and its beginning and end in milliseconds."""
+    first, last = _day(query.get("from", "")), _day(query.get("to", ""))
+    if first or last:
+        first, last = first or last, last or first
+        assert first is not None
+        assert last is not None
+        first, last = min(first, last), max(first, last)
+        title = f"{first:%-d %b %Y}" if first == last else f"{first:%-d %b %Y} to {last:%-d %b %Y}"
+        end = _midnight(last + timedelta(days=1), zone)
+        return {"name": "days", "title": title, "from": str(first), "to": str(last),
+                "from_ms": _midnight(first, zone), "to_ms": end}  # fmt: skip
+    name = query.get("since", "visit")
+    if name == "today":
+        today = datetime.fromtimestamp(now, zone).date()
+        return {"name": "today", "title": "today", "from_ms": _midnight(today, zone), "to_ms": None}
+    if name == "visit" and previous is not None:
+        return {"name": "visit", "title": "since your last visit", "from_ms": previous * 1000, "to_ms": None,
+                "visited": previous}  # fmt: skip
+    begin = (now - 7 * _DAY_S) * 1000
+    return {"name": "week", "title": "in the last 7 days", "from_ms": begin, "to_ms": None}
+
+
+def _day(written: str) -> date | None:
+    try:
+        day = date.fromisoformat(written)
+    except ValueError:
+        return None
+    return day if 1970 < day.year < 9000 else None  # beyond these years a time zone may leave the calendar
+
+
+def _midnight(day: date, zone: tzinfo) -> int:
+    return int(datetime(day.year, day.month, day.day, tzinfo=zone).timestamp() * 1000)
+
+
+def group(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the things that changed, last changed first, each with its events and authors."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for event in events:
+        if event["address"] is None:
+            continue  # a call without a thing, such as the first one of a workspace
+        key = (event["workspace"] or "", event["family"], event["address"])
+        thing = found.get(key)
+        if thing is None:
+            thing = found[key] = {
+                "workspace": key[0], "family": key[1], "address": key[2], "title": key[2], "ts_ms": event["ts_ms"],
+                "events": [], "by": [],
+            }  # fmt: skip
+        thing["events"].append({**event, "payload": json.loads(event["payload"]) if event["payload"] else {}})
+        if event["by"] and event["by"] not in thing["by"]:
+            thing["by"].append(event["by"])
+    return list(found.values())
+
+
+def _set_titles(context: PageContext, things: list[dict[str, Any]]) -> None:
+    keys = [(thing["workspace"], thing["address"]) for thing in things if thing["family"] == "task"]
+    titles = context.store.read(task_titles, what="titles of tasks", tasks=keys)
+    for thing in things:
+        thing["title"] = titles.get((thing["workspace"], thing["address"]), thing["title"])
+
+
+def by_workspace(things: list[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the things by workspace, the last changed workspace first."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for thing in things:
+        groups.setdefault(thing["place"], []).append(thing)
+    return list(groups.items())
+
+
+PAGES = {"/": changes}
+FORMS: dict[str, Any] = {}
