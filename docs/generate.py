@@ -11,7 +11,7 @@ from moss_memory.config import DEFAULTS
 from moss_memory.errors import RETRYABLE, STATUS
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.responses import Field, Shape, inner_shapes
+from moss_memory.registry.responses import Field, ResponseSchema, inner_shapes
 
 FOLDER = Path(__file__).parent / "reference"
 
@@ -237,7 +237,7 @@ def _tool_section(tool: Operation) -> list[str]:
     return [*lines, "", *_answer(tool.answers), "", "```sh", tool.example, "```"]
 
 
-def _answer(answers: Shape) -> list[str]:
+def _answer(answers: ResponseSchema) -> list[str]:
     if answers.is_open:
         return ["Answers what the tool that it calls answers."]
     if answers.name:
@@ -245,13 +245,13 @@ def _answer(answers: Shape) -> list[str]:
     return ["| answer | type | meaning |", "|---|---|---|", *_field_rows(answers)]
 
 
-def _field_rows(shape: Shape) -> list[str]:
+def _field_rows(shape: ResponseSchema) -> list[str]:
     return [f"| `{name}` | {_answer_type(field)} | {_cell(field.meaning)} |" for name, field in shape.fields.items()]
 
 
 def _shapes_section(tools: list[Operation]) -> list[str]:
     """Return the named shapes in the answers of a page, each once."""
-    named: dict[str, Shape] = {}
+    named: dict[str, ResponseSchema] = {}
     for tool in tools:
         _collect(tool.answers, named)
     if not named:
@@ -263,7 +263,7 @@ def _shapes_section(tools: list[Operation]) -> list[str]:
     return lines
 
 
-def _collect(shape: Shape, named: dict[str, Shape]) -> None:
+def _collect(shape: ResponseSchema, named: dict[str, ResponseSchema]) -> None:
     if shape.name in named:
         return
     if shape.name:
@@ -289,7 +289,7 @@ def _made_type(field: Field) -> str:
     return _link(field.of) if field.of.name else "object of " + ", ".join(f"`{name}`" for name in field.of.fields)
 
 
-def _link(shape: Shape) -> str:
+def _link(shape: ResponseSchema) -> str:
     return f"[{shape.name}](#{shape.name.lower()})"
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import moss_memory
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import Operation
-from moss_memory.registry.responses import Field, Shape
+from moss_memory.registry.responses import Field, ResponseSchema
 from moss_memory.registry.tool_modules import MODULES
 
 STUB = Path(moss_memory.__file__).parent / "typed.pyi"
@@ -63,7 +63,7 @@ class Stub:
             return "dict[str, Any]"
         return self.shape(operation.answers, _camel(operation.name) + "Answer")
 
-    def shape(self, shape: Shape, name: str) -> str:
+    def shape(self, shape: ResponseSchema, name: str) -> str:
         """The name of a shape's class, which is written where it is not there yet."""
         name = shape.name or name
         if name not in self.classes:

@@ -10,9 +10,9 @@ import pytest
 from moss_memory.cli.render.table import table_of
 from moss_memory.mcp.output_schema import output_schema
 from moss_memory.registry.responses import (
-    Column,
     Field,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     anything,
     choice,
     either,
@@ -30,8 +30,8 @@ from moss_memory.registry.responses import (
 )
 from support.declared import deviations
 
-POINT = Shape("Point", {"x": integer("across"), "y": integer("down")})
-TREE = Shape("Tree", {"name": text("what it is called")})
+POINT = ResponseSchema("Point", {"x": integer("across"), "y": integer("down")})
+TREE = ResponseSchema("Tree", {"name": text("what it is called")})
 TREE.fields["below"] = list_of(TREE, "what grows on it", optional=True)
 
 KINDS: list[tuple[Field, list[Any], list[Any]]] = [
@@ -61,7 +61,7 @@ KINDS: list[tuple[Field, list[Any], list[Any]]] = [
 
 @pytest.mark.parametrize(("field", "good", "bad"), KINDS, ids=[field.kind for field, _, _ in KINDS])
 def test_the_output_schema_and_the_check_of_the_tests_agree(field: Field, good: list[Any], bad: list[Any]) -> None:
-    shape = Shape("", {"value": field})
+    shape = ResponseSchema("", {"value": field})
     schema = output_schema(shape)
     jsonschema.Draft202012Validator.check_schema(schema)
     for value, expected in [*((value, True) for value in good), *((value, False) for value in bad)]:
@@ -71,7 +71,9 @@ def test_the_output_schema_and_the_check_of_the_tests_agree(field: Field, good: 
 
 
 def test_what_is_optional_may_be_missing_and_nothing_else_may() -> None:
-    shape = Shape("", {"a": text("always"), "b": text("sometimes", optional=True), "c": text("now rarely").or_absent()})
+    shape = ResponseSchema(
+        "", {"a": text("always"), "b": text("sometimes", optional=True), "c": text("now rarely").or_absent()}
+    )
     schema = output_schema(shape)
     for answer, expected in (({"a": "x"}, True), ({"a": "x", "b": "y", "c": "z"}, True), ({"b": "y"}, False),
                              ({"a": "x", "d": "new"}, False)):  # fmt: skip
@@ -80,21 +82,21 @@ def test_what_is_optional_may_be_missing_and_nothing_else_may() -> None:
 
 
 def test_a_shape_without_a_field_is_without_its_column() -> None:
-    shape = Shape("S", {"a": text("a"), "b": text("b")}, table=(Column("a"), Column("b")))
+    shape = ResponseSchema("S", {"a": text("a"), "b": text("b")}, table=(TableColumn("a"), TableColumn("b")))
     less = shape.without("b")
     assert (list(less.fields), [column.key for column in less.table]) == (["a"], ["a"])
 
 
 def test_a_column_that_says_nothing_is_left_out() -> None:
-    tags, ids = Column("tags", unless=[]), Column("id", when=needs_id_column)
+    tags, ids = TableColumn("tags", unless=[]), TableColumn("id", when=needs_id_column)
     assert not tags.tells([{"tags": []}, {"name": "no tags at all"}])
     assert tags.tells([{"tags": []}, {"tags": ["x"]}])
     assert not ids.tells([{"id": "1", "name": "a"}])
     assert ids.tells([{"id": "1", "name": "a"}, {"id": "2", "name": None}])
-    assert not Column("other").tells([{"id": "1"}])
+    assert not TableColumn("other").tells([{"id": "1"}])
 
 
 def test_a_shape_without_columns_shows_all_that_its_rows_have() -> None:
     answer = {"points": [{"x": 1, "y": 22}, {"x": 333, "y": 4}]}
-    shown = table_of(answer, Shape("", {"points": list_of(POINT, "where", shown="answer")}))
+    shown = table_of(answer, ResponseSchema("", {"points": list_of(POINT, "where", shown="answer")}))
     assert shown.splitlines() == ["  x   y", "  1  22", "333   4"]

@@ -180,7 +180,7 @@ def test_an_error_without_details_or_recovery_does_not_mention_them() -> None:
 
 def test_an_error_says_whether_the_same_call_may_be_tried_again() -> None:
     again = {code for code in STATUS if MossError(code, "m").payload()["error"]["retryable"]}
-    assert again == {"STORAGE_BUSY", "STORAGE_UNKNOWN"}
+    assert again == {"RATE_LIMITED", "STORAGE_BUSY", "STORAGE_UNKNOWN"}
     for storage_code, expected in (("STORAGE_BUSY", True), ("STORAGE_FULL", False)):
         error = MossError("DB_INSERT_FAILED", "m", details={"storage_code": storage_code})
         assert error.retryable is error.payload()["error"]["retryable"] is expected

@@ -503,6 +503,29 @@ UNPLAIN = re.compile(
 """Phrases that a reader must read twice, and metaphors: use the textbook word, "if" and an imperative."""
 
 
+VAGUE = re.compile(
+    r"\b(Shape|Searching|Erasure|Spelled|Closed|Offer|Desk|Held|Compared|Arrival|Taking|Hearing|Site|Visit|nearest"
+    r"|is_taken|is_made|carry_out|carry|breathe|concerns|own_key|look_over|patience_s|see_one_state|change_nothing"
+    r"|go_on_after|beyond_the_index|words_of_question|is_beyond|turned|told|spelled|forwarded|mark|within|forget|given)$"
+)
+"""Names of functions and classes that say too little; the textbook name replaced each of them."""
+
+
+def test_functions_and_classes_have_textbook_names() -> None:
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    named = [(path, node.name) for path in MODULES for node in ast.walk(parse(path)) if isinstance(node, kinds)]
+    assert [f"{name_of(path)}.{name}" for path, name in named if VAGUE.match(name)] == []
+
+
+def test_no_two_classes_have_the_same_name() -> None:
+    found: dict[str, list[str]] = {}
+    for path in MODULES:
+        for name in [node.name for node in parse(path).body if isinstance(node, ast.ClassDef)]:
+            found.setdefault(name, []).append(name_of(path))
+    pairs = {"Scope", "Question"}  # each engine implements them
+    assert {name: places for name, places in found.items() if len(places) > 1 and name not in pairs} == {}
+
+
 def test_texts_use_plain_words() -> None:
     files = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.sql"), *(ROOT / "docs").rglob("*.md")]
     files += [

@@ -80,7 +80,7 @@ class AsyncStore(AsyncTools):
 
             async def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return await self.call(tool, operation.given(arguments), idempotency_key=key)
+                return await self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description

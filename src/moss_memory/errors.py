@@ -106,7 +106,7 @@ def backticked(names: Iterable[str]) -> str:
     return ", ".join([f"`{name}`" for name in names])
 
 
-def nearest(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
+def closest_match(name: str, known: list[str], *, cutoff: float = 0.0) -> str | None:
     """Return the known name most similar to this one; None if none is similar enough."""
     import difflib  # imported late: only a refusal needs it
 

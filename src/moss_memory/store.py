@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from moss_memory.code_state.work_tree import CodeState, WorkTree
     from moss_memory.registry.operation import Operation
+    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.storage.engine import Result, Transaction
     from moss_memory.storage.idempotency import IdempotentCall
 
@@ -47,12 +48,14 @@ class Store(Maintenance, Tools):
         actor: str = "",
         in_work_tree: bool = True,
         sees_work_tree: bool = False,
+        counts_loads: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
         """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers.
 
-        With `sees_work_tree` calls without an actor compare with it all the same.
+        With `sees_work_tree` calls without an actor compare with it all the same. With `counts_loads` the store counts
+        which capsules are loaded by whom.
         """
         self.config = config
         self._read_only = read_only
@@ -68,6 +71,11 @@ class Store(Maintenance, Tools):
             in_work_tree=self._in_work_tree,
             sees_work_tree=sees_work_tree and config.record_code,
         )
+        self._loads: LoadCounts | None = None
+        if counts_loads and not read_only:
+            from moss_memory.rows.load_counts import LoadCounts
+
+            self._loads = LoadCounts(self._engine, self._context)
 
     def call(
         self,
@@ -85,6 +93,7 @@ class Store(Maintenance, Tools):
         actor: str | None = None,
         code: CodeState | None = None,
         read_only: bool = False,
+        is_load: bool = True,
     ) -> dict[str, Any]:
         """Run a tool in one transaction, durable on return; after an error nothing is changed.
 
@@ -96,6 +105,7 @@ class Store(Maintenance, Tools):
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
         store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
+        If `is_load` is false, capsules that it reads are not counted as loaded.
         """
         operation = catalog.find(tool) if isinstance(tool, str) else tool
         if operation is None:
@@ -109,6 +119,8 @@ class Store(Maintenance, Tools):
             operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
         )
         call.read_only = read_only
+        if is_load:
+            call.loads = self._loads
         began_s = time.perf_counter()
         try:
             answer = self._run(
@@ -171,7 +183,9 @@ class Store(Maintenance, Tools):
         return _v1_answer(result) if operation.alias_of else result
 
     def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
-        """Decode the arguments; refuse texts above their limit before anything else is done with them."""
+        """Decode the arguments; refuse writes of a reader and texts above their limit before anything else is done."""
+        if (self._read_only or call.read_only) and operation.always_writes:
+            raise self._read_only_error(tool, call)
         try:
             values = operation.decode(arguments, call.config.workspace)
         except MossError as error:
@@ -276,8 +290,11 @@ class Store(Maintenance, Tools):
         if self._disabled:
             self._disabled.refuse(operation, values)
         if (self._read_only or call.read_only) and (changes or not (operation.mutates or operation.idempotent)):
-            why = "your token is" if call.read_only else "this store is open"
-            raise MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
+            raise self._read_only_error(tool, call)
+
+    def _read_only_error(self, tool: str, call: CallContext) -> MossError:
+        why = "your token is" if call.read_only else "this store is open"
+        return MossError("READ_ONLY", f"`{tool}` writes, and {why} for reading only; nothing was changed")
 
     def unknown_tool_error(self, tool: str, arguments: Any = None) -> MossError:
         """Return the refusal of an unknown tool, with the best next call."""
@@ -314,7 +331,7 @@ class Store(Maintenance, Tools):
         timeout_s: float,
         once: IdempotentCall | None,
     ) -> dict[str, Any]:
-        def carry_out(tx: Transaction) -> dict[str, Any]:
+        def run(tx: Transaction) -> dict[str, Any]:
             stored = None if once is None else once.begin(tx)
             if stored is not None:
                 return stored
@@ -326,8 +343,8 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        call.workspace = operation.place_of(values)
-        result = self._engine.write(carry_out, timeout_s=timeout_s, call=call)
+        call.workspace = operation.write_workspace(values)
+        result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
         return result
@@ -369,13 +386,13 @@ class Store(Maintenance, Tools):
         if self._read_only:
             raise MossError("READ_ONLY", "this store is open for reading only; nothing was changed")
 
-        def carry_out(tx: Transaction) -> Result:
+        def run(tx: Transaction) -> Result:
             result = body(tx, **values)
             tx.append_event(what)
             return result
 
         with ErrorTranslation(self._engine, what):
-            return self._engine.write(carry_out, timeout_s=timeout_s, call=self._context(what))
+            return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
     def exists(self) -> bool:
         """Return whether there is a store; reading does not make one."""
@@ -408,7 +425,7 @@ class Store(Maintenance, Tools):
 
             def method(**arguments: Any) -> dict[str, Any]:
                 key = arguments.pop("idempotency_key", None) if operation.mutates else None
-                return self.call(tool, operation.given(arguments), idempotency_key=key)
+                return self.call(tool, operation.public_arguments(arguments), idempotency_key=key)
 
             method.__name__ = method.__qualname__ = tool
             method.__doc__ = operation.description
@@ -417,8 +434,14 @@ class Store(Maintenance, Tools):
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(operation.name for operation in catalog.operations())]
 
+    def save_loads(self) -> None:
+        """Write the counted loads now, unless the store is busy."""
+        if self._loads is not None:
+            self._loads.save()
+
     def close(self) -> None:
         """Close the database; a closed store opens again at the next call."""
+        self.save_loads()
         self._engine.close()
 
     def __enter__(self) -> Store:
@@ -441,7 +464,7 @@ def open_store(
         from .storage.files.demonstration import refuse_demonstration
 
         refuse_demonstration(settings.home)
-    return Store(settings, read_only=read_only, actor=actor)
+    return Store(settings, read_only=read_only, actor=actor, counts_loads=True)
 
 
 def _refuse_credentials(

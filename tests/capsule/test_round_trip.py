@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from contract.doors import FULL, Clock, StoreDoor, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.tools.capsule import capsule_files
-from moss_memory.tools.capsule.import_lines import Importer
+from moss_memory.tools.capsule.import_lines import LineImporter
 from support.beside import dump, rows
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def test_capsules_that_are_taken_together_come_out_as_one_by_one(
         with open_test_store(str(folder / f"{together}"), Clock()) as store, pytest.MonkeyPatch.context() as patched:
             patched.setattr(capsule_files, "_BATCH_LINES", size)
             if not together:
-                patched.setattr(Importer, "_insert_all", lambda *_: False)
+                patched.setattr(LineImporter, "_insert_all", lambda *_: False)
             door = StoreDoor(store)
             answers: list[Any] = []
             for records, way in ((first, "replace"), (second, mode)):

@@ -993,6 +993,21 @@ decisions §10: unknown tools and arguments name only what is alike; tools of ot
     test_a_tool_that_is_switched_off_is_not_led_to
 decisions §10: the order of workspaces is the true order of change within a second
     test_changes_within_one_second_are_listed_in_their_true_order
+decisions §13: moss_log lists events newest first with who and where, and never texts
+    test_events_come_newest_first_with_who_and_where_and_no_text
+    test_filters_choose_among_them
+    test_every_event_is_on_one_page
+    test_what_cannot_be_asked_is_refused
+    test_a_closed_family_is_not_in_the_log
+    test_the_tool_is_short_and_not_in_core
+loads of capsules are counted for each actor off the read path
+    test_a_load_is_counted_for_its_actor_once_it_is_saved
+    test_a_read_without_text_and_a_page_are_no_load
+    test_closing_saves_the_loads_and_adds_no_event
+    test_a_busy_store_keeps_the_loads_for_later
+    test_erased_and_purged_capsules_leave_no_loads
+    test_a_read_only_store_counts_nothing
+    test_the_waiting_loads_are_saved_by_a_thread
 """
 
 

@@ -9,7 +9,7 @@ import pytest
 from contract.doors import Clock, McpDoor, McpServer, StoreDoor, open_test_store
 from contract.everything import call_about_code, call_everything, call_unlisted, prepare
 from moss_memory.registry import catalog
-from moss_memory.registry.responses import Shape, inner_shapes
+from moss_memory.registry.responses import ResponseSchema, inner_shapes
 from support.declared import tellable, told
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
              for remark in ("degraded", "pending")} | {
                  "CardTemplate.tags[]", "Version.erased", "capsule_purge.complete", "artifact_purge.complete",
                  "branchmind_purge.complete", "branchmind_purge.ids[]", "RecentWorkspace.ts_ms left out",
-                 "TaskEvent.by left out", "Version.by left out", "Change.by left out",
+                 "TaskEvent.by left out", "Version.by left out", "Change.by left out", "LoggedEvent.by null",
+                 "LoggedEvent.commit left out", "LoggedEvent.repository left out",
 } | {
     f"{tool}.scope{on_a_server}" for tool in ("capsule_purge", "artifact_purge", "branchmind_purge", "moss_erase")
     for on_a_server in ("", " left out")
@@ -27,7 +28,8 @@ ELSEWHERE = {f"{tool}.{remark}" for tool in ("capsule_search", "moss_search", "r
 """What tests/semantic make searches say of themselves; the tags of a template, which are to be filled in; what was
 erased, which test_history.py makes by hand; a purge that was interrupted, as in storage/test_erasing.py; how far
 something is gone where a server keeps it, as in postgres/test_erased.py; what changed long ago, in
-test_workspaces.py; and who changed something before origins were stored."""
+test_workspaces.py; who changed something before origins were stored; and events outside of a work tree, in
+test_event_log.py."""
 CLOSED = {
     "tasks_radar.reasoning_ref left out",
     "branchmind_export.target left out",
@@ -101,9 +103,9 @@ def test_an_error_is_no_answer_and_needs_none_of_its_fields(home: str) -> None:
         server.close()
 
 
-def shapes() -> dict[str, list[Shape]]:
+def shapes() -> dict[str, list[ResponseSchema]]:
     """Every shape of every answer by its name."""
-    found: dict[str, list[Shape]] = {}
+    found: dict[str, list[ResponseSchema]] = {}
     waiting = [operation.answers for operation in catalog.operations()]
     while waiting:
         shape = waiting.pop()
@@ -122,7 +124,7 @@ def test_every_shape_inside_an_answer_has_a_name_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("shape", [shape for sharing in shapes().values() for shape in sharing], ids=lambda it: it.name)
-def test_a_shape_says_what_its_fields_mean_and_shows_only_what_it_has(shape: Shape) -> None:
+def test_a_shape_says_what_its_fields_mean_and_shows_only_what_it_has(shape: ResponseSchema) -> None:
     assert [key for key, field in shape.fields.items() if not field.meaning] == []
     computed = shape.row is not None or shape.name == "TimelineEvent"
     assert computed or {column.key for column in shape.table} <= shape.fields.keys()

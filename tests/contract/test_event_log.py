@@ -36,7 +36,7 @@ def test_events_come_newest_first_with_who_and_where_and_no_text(filled: Store) 
     assert answer["pagination"] == {"limit": 50, "offset": 0, "has_more": False, "total": 5}
     newest = answer["events"][0]
     assert (newest["by"], newest["workspace"]) == ("ben · claude-code", "w 0")
-    assert {"at", "by", "tool", "workspace", "address"} <= set(newest)
+    assert set(newest) == {"at", "by", "tool", "workspace", "address"}, "a store outside of a work tree"
     assert "private" not in str(answer)
 
 

@@ -147,10 +147,10 @@ def test_words_that_mean_something_else_on_a_server_mean_it_only_where_they_are_
 
 def test_marks_differ_after_every_commit(store: Store) -> None:
     store.call("capsule_store", {"workspace": "a", "capsule_text": capsule()})
-    first = store._engine.mark()
+    first = store._engine.change_token()
     with writing(store, "a"):
         store.call("capsule_store", {"workspace": "b", "capsule_text": capsule()})
-        assert store._engine.mark() != first
+        assert store._engine.change_token() != first
 
 
 def test_within_a_workspace_numbers_rise_in_the_order_of_commits_and_watchers_see_every_change(

@@ -10,7 +10,7 @@ import apsw
 from moss_memory.search.hits import Hits
 from moss_memory.search.query import parse
 from moss_memory.search.request import SearchRequest
-from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in, words_of_question
+from moss_memory.search.tokens import STOP_WORDS, question_words, stems_of, words_in
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.storage.sqlite.word_search import by_words
@@ -68,7 +68,7 @@ def model_of(shelf: Shelf, question: str) -> dict[int, float]:
     filters = dict(shelf.connection.execute("select row_id, search_filter from capsules"))
     length = {row: len(title) + len(body) + len(words_in(filters[row])) for row, (title, body) in texts.items()}
     average = sum(length.values()) / len(length)
-    words = words_of_question(question)
+    words = question_words(question)
     stems = set(stems_of([word for word in words if word not in STOP_WORDS] or words))
     seen = {form for title, body in texts.values() for form in (*title, *body)}
     forms = {form: stems_of([form])[0] for form in seen if stems_of([form])[0] in stems}

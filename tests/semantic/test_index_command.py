@@ -14,7 +14,7 @@ import pytest
 
 from contract.doors import StoreDoor, open_test_store
 from moss_memory.search import embedding_queue
-from moss_memory.search.embedding.embedder import forget
+from moss_memory.search.embedding.embedder import unload_models
 from semantic.library import LOGIN, QUESTIONS, docs_with_vectors, put, put_all, waiting_docs
 from support.cli_typist import Cli
 from support.patience import TIMEOUT_S
@@ -51,10 +51,10 @@ def test_a_table_says_what_could_not_be_found_by_meaning(cli: Cli, monkeypatch: 
         shown = cli("search", "password", "--table").out
     assert shown.endswith("2 more are found by their words alone; `moss index` prepares them\n")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    forget()
+    unload_models()
     shown = cli("search", "password", "--table").out
     assert shown.endswith("by words alone; `moss doctor` says how to search by meaning too\n")
-    forget()
+    unload_models()
 
 
 def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
@@ -66,11 +66,11 @@ def test_a_question_in_other_words_is_answered_in_the_shell(cli: Cli) -> None:
 
 def test_without_the_extra_index_says_what_to_install(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    forget()
+    unload_models()
     try:
         refused = cli("index")
     finally:
-        forget()
+        unload_models()
     assert refused.code == 1
     assert refused.err.startswith("[SEMANTIC_UNAVAILABLE]")
     assert "[semantic]" in refused.err

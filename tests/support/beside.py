@@ -124,7 +124,7 @@ class Beside:
     def forget(self, *but: str) -> None:
         """Empties the store, every table but those, so that the next test begins with nothing."""
         if self.engine.exists():
-            self.engine.forget(call=self._call, but=but)
+            self.engine.truncate_all(call=self._call, but=but)
 
     def problems(self) -> list[str]:
         """Whatever the engine finds to be wrong when it looks the store over; servers of tests are not durable."""
@@ -181,11 +181,11 @@ class Watch:
 
     def __init__(self, home: object) -> None:
         self.beside = Beside(home)
-        self._mark = self.beside.engine.mark()
+        self._mark = self.beside.engine.change_token()
 
     def saw_a_commit(self) -> bool:
         """Whether anything was committed since the last time."""
-        before, self._mark = self._mark, self.beside.engine.mark()
+        before, self._mark = self._mark, self.beside.engine.change_token()
         return self._mark != before
 
     def close(self) -> None:

@@ -10,7 +10,7 @@ from moss_memory.registry.responses import OMITTED, WRITTEN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from moss_memory.registry.responses import Field, Shape
+    from moss_memory.registry.responses import Field, ResponseSchema
 
 V1_NAMES = {"fetch_key": "task_link"}
 _TYPES: dict[str, Any] = {
@@ -38,7 +38,7 @@ def _lacks(deviation: str) -> bool:
     )
 
 
-def deviations(answer: dict[str, Any], shape: Shape, names: dict[str, str], at: str = "") -> Iterator[str]:
+def deviations(answer: dict[str, Any], shape: ResponseSchema, names: dict[str, str], at: str = "") -> Iterator[str]:
     """Where an object differs from its shape; `names` are what some fields are called instead."""
     declared = {names.get(key, key): field for key, field in shape.fields.items()}
     for key, value in answer.items():
@@ -77,8 +77,8 @@ def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str) -> I
         yield from deviations(value, field.of, names, f"{at}.")
 
 
-def told(answer: dict[str, Any], shape: Shape, name: str) -> Iterator[str]:
-    """What an answer holds of its declaration: `Shape.field`, and whether it is null, left out, which word it is.
+def told(answer: dict[str, Any], shape: ResponseSchema, name: str) -> Iterator[str]:
+    """What an answer holds of its declaration: `Name.field`, and whether it is null, left out or a word.
 
     What belongs to no named shape is told of the tool, `name`; what several tools share is told once for all.
     """
@@ -90,7 +90,7 @@ def told(answer: dict[str, Any], shape: Shape, name: str) -> Iterator[str]:
             yield f"{owner}.{key} left out"
 
 
-def _owner(shape: Shape, name: str, key: str) -> str:
+def _owner(shape: ResponseSchema, name: str, key: str) -> str:
     """The name under which a field is told; what many tools share is told once for all."""
     shared = {**WRITTEN, "omitted": OMITTED}
     return "Shared" if shape.fields[key] is shared.get(key) else shape.name or name
@@ -113,7 +113,7 @@ def _told(value: Any, field: Field, at: str) -> Iterator[str]:
         yield f"{field.meaning!r} = {value}"
 
 
-def tellable(shape: Shape, name: str, known: set[str] | None = None) -> Iterator[str]:
+def tellable(shape: ResponseSchema, name: str, known: set[str] | None = None) -> Iterator[str]:
     """Everything of a declaration that `told` can find in answers."""
     known = set() if known is None else known
     owner = shape.name or name

@@ -87,7 +87,7 @@ class Databases:
                 self._folders.add(home)
             free = next((engine for engine in self._made if engine not in self._given.values()), None)
             if free is not None:
-                free.forget(call=_call(free.config))
+                free.truncate_all(call=_call(free.config))
             self._given[home] = free or self._make()
         url: str = self._given[home].config.url
         return url

@@ -29,7 +29,7 @@ def has_own_command(client: Client, scope: str, entry: dict[str, Any] | None) ->
     return shutil.which(client.program) is not None
 
 
-def own_command(client: Client, entry: dict[str, Any] | None, *, was_there: bool) -> list[list[str]]:
+def cli_commands(client: Client, entry: dict[str, Any] | None, *, was_there: bool) -> list[list[str]]:
     """Return the command lines that connect a client, or disconnect it if there is no entry."""
     remove = [client.program, *client.own_remove, SERVER]
     if entry is None:

@@ -23,7 +23,7 @@ _INDENT = re.compile(r"\n([ \t]+)[^ \t\r\n]")
 _MAX_DEPTH = 100
 
 
-class Node:
+class SyntaxNode:
     """A value with its position; a list or an object has members."""
 
     __slots__ = ("comma", "end", "items", "key", "key_start", "kind", "start", "value")
@@ -33,7 +33,7 @@ class Node:
         """`{`, `[` or `"` for everything else."""
         self.start = start
         self.end = start
-        self.items: list[Node] = []
+        self.items: list[SyntaxNode] = []
         self.value: Any = None
         self.key: str | int = ""
         self.key_start = start
@@ -47,7 +47,7 @@ class Node:
             return {item.key: item.plain() for item in self.items}
         return [item.plain() for item in self.items] if self.kind == "[" else self.value
 
-    def member(self, key: str | int) -> Node | None:
+    def member(self, key: str | int) -> SyntaxNode | None:
         """Return the member with a key or an index, None if there is none."""
         return next((item for item in reversed(self.items) if item.key == key), None)
 
@@ -107,7 +107,7 @@ def remove(text: str, path: Path) -> str:
     return remove(shorter, path) if node.kind == "{" else shorter  # a key may be duplicate
 
 
-def _remove_member(text: str, node: Node, offset: int) -> str:
+def _remove_member(text: str, node: SyntaxNode, offset: int) -> str:
     """Return the text without one member, the white space before it, its comma, and a comma that becomes trailing."""
     item = node.items[offset]
     start = item.key_start
@@ -130,7 +130,7 @@ def _rest_of_line(text: str, offset: int) -> str:
     return text[offset : len(text) if end < 0 else end].strip()
 
 
-def _require_container(text: str, node: Node, key: str | int, above: Path) -> None:
+def _require_container(text: str, node: SyntaxNode, key: str | int, above: Path) -> None:
     """Refuse a node that cannot have the key."""
     kind, name = ("{", "object") if isinstance(key, str) else ("[", "list")
     if node.kind != kind:
@@ -151,7 +151,7 @@ def _nest(path: Path, value: Any) -> Any:
     return value
 
 
-def _insert(text: str, node: Node, key: str | int, value: Any) -> str:
+def _insert(text: str, node: SyntaxNode, key: str | int, value: Any) -> str:
     """Return the text with one more member at the end of an object or a list."""
     label = f"{_dump(key)}: " if isinstance(key, str) else ""
     if not node.items:
@@ -171,7 +171,7 @@ def _insert(text: str, node: Node, key: str | int, value: Any) -> str:
     return text[: last.end] + "," + text[last.end : offset] + member + text[offset:]
 
 
-def _first_member(text: str, node: Node, label: str, value: Any) -> str:
+def _first_member(text: str, node: SyntaxNode, label: str, value: Any) -> str:
     outer = _indent_at(text, node.key_start)
     indent = outer + _unit(text)
     newline = newline_of(text)
@@ -236,9 +236,9 @@ def _one_line(match: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=2)
-def _root(text: str) -> Node | None:
+def _root(text: str) -> SyntaxNode | None:
     """Return the parsed value of a text, None if it has only white space and comments; cached."""
-    parser = _Parser(text)
+    parser = _JsoncParser(text)
     parser.skip()
     if parser.offset == len(text):
         return None
@@ -249,7 +249,7 @@ def _root(text: str) -> Node | None:
     return node
 
 
-class _Parser:
+class _JsoncParser:
     """A parser for one text."""
 
     def __init__(self, text: str) -> None:
@@ -266,19 +266,19 @@ class _Parser:
         if self.text.startswith("/*", self.offset):
             raise self.problem("a comment has no end")
 
-    def value(self, depth: int) -> Node:
+    def value(self, depth: int) -> SyntaxNode:
         if depth > _MAX_DEPTH:
             raise self.problem(f"it is nested more than {_MAX_DEPTH} levels deep")
         sign = self.text[self.offset : self.offset + 1]
         if sign in ("{", "["):
             return self._members(sign, depth)
-        node = Node('"', self.offset)
+        node = SyntaxNode('"', self.offset)
         node.value = self._string() if sign == '"' else self._scalar()
         node.end = self.offset
         return node
 
-    def _members(self, sign: str, depth: int) -> Node:
-        node = Node(sign, self.offset)
+    def _members(self, sign: str, depth: int) -> SyntaxNode:
+        node = SyntaxNode(sign, self.offset)
         closing = "}" if sign == "{" else "]"
         self.offset += 1
         while True:
@@ -296,7 +296,7 @@ class _Parser:
         node.end = self.offset
         return node
 
-    def _member(self, parent: Node, depth: int) -> Node:
+    def _member(self, parent: SyntaxNode, depth: int) -> SyntaxNode:
         start = self.offset
         key: str | int = len(parent.items)
         if parent.kind == "{":

@@ -86,7 +86,7 @@ def remember(path: str, before: Before) -> None:
         raise invalid_request(f"{place} cannot be written ({error.strerror}); {path} was not changed") from None
 
 
-def forget(path: str) -> None:
+def delete_change(path: str) -> None:
     """Delete the stored change of a file."""
     try:
         os.unlink(_path(path))

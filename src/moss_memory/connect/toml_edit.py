@@ -33,7 +33,7 @@ _PIECE = re.compile(
 )
 
 
-class Statement:
+class TomlStatement:
     """A table header or a key with its value: its path and its position."""
 
     __slots__ = ("end", "is_table", "path", "start")
@@ -117,7 +117,7 @@ def _put(text: str, path: Path, value: dict[str, Any]) -> str:
     return text + newline + newline + block
 
 
-def _cut(text: str, statements: list[Statement], instead: str) -> str:
+def _cut(text: str, statements: list[TomlStatement], instead: str) -> str:
     """Return the text without these statements, with `instead` in the position of the first."""
     groups = _groups(statements)
     for offset in range(len(groups) - 1, -1, -1):
@@ -130,9 +130,9 @@ def _cut(text: str, statements: list[Statement], instead: str) -> str:
     return text
 
 
-def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
+def _groups(statements: list[TomlStatement]) -> list[tuple[TomlStatement, TomlStatement]]:
     """Return the first and the last statement of each table."""
-    groups: list[tuple[Statement, Statement]] = []
+    groups: list[tuple[TomlStatement, TomlStatement]] = []
     for one in statements:
         if groups and not one.is_table and groups[-1][0].is_table:
             groups[-1] = (groups[-1][0], one)
@@ -141,7 +141,7 @@ def _groups(statements: list[Statement]) -> list[tuple[Statement, Statement]]:
     return groups
 
 
-def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
+def _with_blank_line(text: str, first: TomlStatement, last: TomlStatement) -> int:
     """Return the offset to cut from, so that the blank line before a table is removed too."""
     start = first.start
     if not first.is_table:
@@ -154,14 +154,14 @@ def _with_blank_line(text: str, first: Statement, last: Statement) -> int:
     return start
 
 
-def _below(text: str, path: Path) -> list[Statement]:
+def _below(text: str, path: Path) -> list[TomlStatement]:
     """Return the statements of the table at a path and of its subtables."""
     return [one for one in _statements(text) if one.path[: len(path)] == path]
 
 
-def _statements(text: str) -> list[Statement]:
+def _statements(text: str) -> list[TomlStatement]:
     """Return the statements of a valid text in order."""
-    statements: list[Statement] = []
+    statements: list[TomlStatement] = []
     table: Path = ()
     offset = 0
     while offset < len(text):
@@ -176,10 +176,10 @@ def _statements(text: str) -> list[Statement]:
             offset += 1
         elif text[offset] == "[":
             table, offset = _header(text, offset)
-            statements.append(Statement(table, start, offset, is_table=True))
+            statements.append(TomlStatement(table, start, offset, is_table=True))
         else:
             keys, offset = _pair(text, offset)
-            statements.append(Statement((*table, *keys), start, offset, is_table=False))
+            statements.append(TomlStatement((*table, *keys), start, offset, is_table=False))
     return statements
 
 

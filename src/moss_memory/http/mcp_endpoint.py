@@ -103,19 +103,18 @@ class Endpoint:
         version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
         try:
             access = await self.authorize(scope)
-        except MossError as error:  # the store with the tokens does not answer
+            if access is None:
+                await self.refuse_unauthorized(send)
+            elif method == "POST":
+                await self._handle_post(scope, receive, send, version, access)
+            elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
+                allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
+                await reply(send, 405, headers=[(b"allow", allowed)])
+            else:
+                await self._handle_session(method, version, headers, access, receive, send)
+        except MossError as error:  # the store with the tokens and the keys of sessions does not answer
             refusal = failure(NO_ID, INTERNAL_ERROR, error.message, error.payload())
             await reply(send, 503, refusal, kind=JSON, headers=[(b"retry-after", b"1")])
-            return
-        if access is None:
-            await self.refuse_unauthorized(send)
-        elif method == "POST":
-            await self._handle_post(scope, receive, send, version, access)
-        elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
-            allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
-            await reply(send, 405, headers=[(b"allow", allowed)])
-        else:
-            await self._handle_session(method, version, headers, access, receive, send)
 
     async def authorize(self, scope: Scope) -> Access | None:
         """Return the access of a request with an accepted token, and mark its connection as proven."""
@@ -446,7 +445,7 @@ class Endpoint:
         try:
             await response.pump(stream)
         finally:
-            self._notifier.forget(subscription)
+            self._notifier.unsubscribe(subscription)
             self._listening.pop(stream, None)
         return None
 

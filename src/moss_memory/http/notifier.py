@@ -33,7 +33,7 @@ class ChangeNotifier:
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._poll_repeatedly())
 
-    def forget(self, subscription: Subscription) -> None:
+    def unsubscribe(self, subscription: Subscription) -> None:
         """Stop notifications of a subscription."""
         self._listeners.pop(subscription, None)
         self._new.discard(subscription)
@@ -42,7 +42,7 @@ class ChangeNotifier:
         while self._listeners:
             await asyncio.sleep(subscriptions.POLL_INTERVAL_S)
             for subscription in [subscription for subscription, stream in self._listeners.items() if stream.is_closed]:
-                self.forget(subscription)
+                self.unsubscribe(subscription)
             await in_thread(self._poll)
 
     def _poll(self) -> None:

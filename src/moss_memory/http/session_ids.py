@@ -46,22 +46,31 @@ def new_id(key: bytes, version: str, client: str, token: str, now_s: float) -> s
 
 def read_id(keys: tuple[bytes, ...], id: str) -> SessionInfo | None:
     """Return the content of an id that one of these keys has signed, None for any other text."""
-    if not 2 * (_HEAD_BYTES + _MAC_BYTES) <= len(id) <= _LONGEST:
-        return None
-    try:
-        signed = bytes.fromhex(id)
-    except ValueError:
-        return None
+    signed = _bytes_of(id)
     content, mac = signed[:-_MAC_BYTES], signed[-_MAC_BYTES:]
-    if signed.hex() != id or not any(hmac.compare_digest(_mac(key, content), mac) for key in keys):
-        return None
-    if content[0] != _FORMAT or content[1] >= len(HANDSHAKE_VERSIONS):
+    if not content or not any(hmac.compare_digest(_mac(key, content), mac) for key in keys):
         return None
     rest = content[2:]
     opened_s = int.from_bytes(rest[:_TIME_BYTES], "big")
     token = rest[_TIME_BYTES : _TIME_BYTES + _TOKEN_BYTES].hex()
     client = content[_HEAD_BYTES:].decode("utf-8", "replace")
     return SessionInfo(HANDSHAKE_VERSIONS[content[1]], client, token, opened_s)
+
+
+def has_form(id: str) -> bool:
+    """Return True if a text has the form of a session id, by any key."""
+    return bool(_bytes_of(id))
+
+
+def _bytes_of(id: str) -> bytes:
+    """Return the bytes of a text with the form of an id, none for any other text."""
+    if not 2 * (_HEAD_BYTES + _MAC_BYTES) <= len(id) <= _LONGEST:
+        return b""
+    try:
+        signed = bytes.fromhex(id)
+    except ValueError:
+        return b""
+    return signed if signed.hex() == id and signed[0] == _FORMAT and signed[1] < len(HANDSHAKE_VERSIONS) else b""
 
 
 def _mac(key: bytes, content: bytes) -> bytes:

@@ -29,6 +29,8 @@ class SessionJournal:
         self._store = store
         self._home_key = hmac.digest(owner_token.encode(), b"moss session ids", "sha256")
         self._store_key: bytes | None = None
+        self.problem: MossError | None = None
+        """The error because of which the key of the store is not known, if that is so."""
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the accepted keys; the first one signs."""
@@ -51,14 +53,19 @@ class SessionJournal:
                 store.write(access.note_session, what="session", timeout_s=_TIMEOUT_S, **given)
 
     def _load_key(self) -> bytes | None:
-        with contextlib.suppress(MossError):
+        self.problem = None
+        key: str | None = None
+        try:
             store = self._store()
-            key = store.read(access.read_session_key, what="session", snapshot=False, wait=False)
+            key = store.read(access.read_session_key, what="session", snapshot=False)
+        except MossError as error:
+            self.problem = error
+            return None
+        with contextlib.suppress(MossError):
             if key is None and store.exists():
                 fresh = secrets.token_hex(32)
                 key = store.write(access.make_session_key, what="session", timeout_s=_TIMEOUT_S, key=fresh)
-            return None if key is None else key.encode()
-        return None
+        return None if key is None else key.encode()
 
 
 def _hash(id: str) -> str:

@@ -11,7 +11,7 @@ import time
 from moss_memory.storage.access import HOUR_S, SESSION_IDLE_S
 
 from .pool import POOL, in_thread
-from .session_ids import new_id, read_id
+from .session_ids import has_form, new_id, read_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +106,10 @@ class Sessions:
         return session
 
     async def find(self, id: str, token: str) -> Session | None:
-        """Return the session with this id and renew it; None if it has ended or belongs to another token."""
+        """Return the session with this id and renew it; None if it has ended or belongs to another token.
+
+        Raise `MossError` if the store does not answer and only it has the key of the id.
+        """
         session = self._sessions.get(id)
         if session is None:
             found = await in_thread(self._read, id, token)
@@ -127,6 +130,8 @@ class Sessions:
     def _read(self, id: str, token: str) -> Session | None:
         """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
         info = read_id(self._journal.keys(), id)
+        if info is None and self._journal.problem is not None and has_form(id):
+            raise self._journal.problem
         if info is None or not token.startswith(info.token):
             return None
         seen_s, ended = self._journal.read(id) or (info.opened_s, False)

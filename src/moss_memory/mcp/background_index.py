@@ -1,7 +1,8 @@
-"""Background indexing of stored text for vector search while the server is idle.
+"""Background indexing of stored text for vector search while the server is idle, and slowly while it is not.
 
 It starts with the first vector search, because only then is the model in memory: a server without such searches stays
-small. It runs in steps of a few texts and pauses while calls arrive.
+small. It runs in steps of a few texts. While calls arrive, it runs one step each second, because a server with many
+clients is never idle.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 IDLE_S = 0.5
 """Seconds without a call before a step starts."""
 
+BUSY_S = 1.0
+"""Seconds after which a step starts although calls arrive."""
+
 STEP = 4
 RETRY_S = 5.0
 
@@ -35,6 +39,7 @@ class Indexing:
         self._working = False
         self._wanted = False
         self._last_call_s = 0.0
+        self._due_s = 0.0
         self.is_running = False
 
     def begin(self, found: dict[str, Any]) -> None:
@@ -54,6 +59,7 @@ class Indexing:
         self._last_call_s = time.monotonic()
         if not self._wanted:
             with self._changed:
+                self._due_s = self._last_call_s + BUSY_S
                 self._wanted = True
                 self._changed.notify_all()
 
@@ -73,17 +79,19 @@ class Indexing:
                 self._working = False
                 changed.notify_all()
                 changed.wait_for(lambda: self._stopping or self._wanted)
-                changed.wait_for(lambda: self._stopping, max(pause_s, self._idle_in_s()))
+                changed.wait_for(lambda: self._stopping, max(pause_s, self._wait_s()))
                 if self._stopping:
                     return
-                if self._idle_in_s() > 0:
+                if self._wait_s() > 0:
                     continue
                 self._working = True
                 self._wanted = False
             pause_s = self._step()
+            self._due_s = time.monotonic() + BUSY_S
 
-    def _idle_in_s(self) -> float:
-        return max(0.0, self._last_call_s + IDLE_S - time.monotonic())
+    def _wait_s(self) -> float:
+        """Return the seconds until the next step: until the server is idle, or until the step is due."""
+        return max(0.0, min(self._last_call_s + IDLE_S, self._due_s) - time.monotonic())
 
     def _step(self) -> float:
         """Index a few texts and return the seconds to pause before the next step."""
@@ -98,4 +106,4 @@ class Indexing:
         return 0.0
 
     def _is_interrupted(self) -> bool:
-        return self._stopping or self._idle_in_s() > 0
+        return self._stopping or self._wait_s() > 0

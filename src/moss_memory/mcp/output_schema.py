@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.responses import Field, Shape
+    from moss_memory.registry.responses import Field, ResponseSchema
 
     Schema = dict[str, Any]
 
@@ -17,7 +17,7 @@ _TYPES = {
 """The JSON type of each kind of field; all other kinds are strings."""
 
 
-def output_schema(answers: Shape) -> Schema:
+def output_schema(answers: ResponseSchema) -> Schema:
     """Return the schema of an answer, closed to undeclared fields; named shapes are listed below `$defs`."""
     definitions: dict[str, Schema] = {}
     schema = _object(answers, definitions)
@@ -37,7 +37,7 @@ def _without_required(value: Any) -> Any:
     return [_without_required(part) for part in value] if isinstance(value, list) else value
 
 
-def _object(shape: Shape, definitions: dict[str, Schema]) -> Schema:
+def _object(shape: ResponseSchema, definitions: dict[str, Schema]) -> Schema:
     properties = {name: _field_schema(field, definitions) for name, field in shape.fields.items()}
     required = [name for name, field in shape.fields.items() if not field.optional]
     closed: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
@@ -70,7 +70,7 @@ def _type_schema(field: Field, definitions: dict[str, Schema]) -> Schema:
     return schema
 
 
-def _reference(shape: Shape, definitions: dict[str, Schema]) -> Schema:
+def _reference(shape: ResponseSchema, definitions: dict[str, Schema]) -> Schema:
     if not shape.name:
         return _object(shape, definitions)
     if shape.name not in definitions:

@@ -58,7 +58,7 @@ class CallScheduler:
         self._changed: Condition | None = None
         self._indexing = Indexing(store)
 
-    def take(self, call: ToolCall, reply: Reply) -> None:
+    def submit(self, call: ToolCall, reply: Reply) -> None:
         """Run or queue a call; `reply` gets None if the client cancels it."""
         if self._indexing.is_running:
             self._indexing.note_call()
@@ -262,7 +262,7 @@ def run_call(
     indexing: Indexing,
 ) -> bytes:
     """Return the response to a slow call; send progress if the client asked for it."""
-    report = None if call.progress_token is None else Progress(call, send)
+    report = None if call.progress_token is None else ProgressNotifier(call, send)
     try:
         result = store().call(
             call.operation,
@@ -287,7 +287,7 @@ def run_call(
     return answer
 
 
-class Progress:
+class ProgressNotifier:
     """Progress notifications of a call: the first step, the last, and at most ten a second between."""
 
     def __init__(self, call: ToolCall, send: Callable[[bytes], object]) -> None:

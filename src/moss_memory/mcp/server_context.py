@@ -114,6 +114,7 @@ class ServerContext:
                     actor=self._actor,
                     in_work_tree=self._in_work_tree,
                     sees_work_tree=self._sees_work_tree,
+                    counts_loads=True,
                 )
             return self._store
 

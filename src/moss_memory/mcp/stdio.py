@@ -181,7 +181,7 @@ class Server:
         elif isinstance(outcome, Listening):
             reply(self._get_subscriptions().listen(outcome))
         else:
-            self._calls.take(outcome, reply)
+            self._calls.submit(outcome, reply)
 
     def _run_store_request(self, store_request: StoreRequest) -> bytes:
         from .handlers import handle  # most sessions use only tools

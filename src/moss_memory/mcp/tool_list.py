@@ -29,7 +29,7 @@ _SELF_EVIDENT = frozenset({
     "include_snapshots", "include_total_count", "is_revision", "lease_s", "limit", "limit_cards", "max_bytes",
     "max_errors", "max_lines", "message", "mode", "name", "new", "next_thought_needed", "note", "notes_doc",
     "notes_limit", "offset", "old", "pinned", "provenance", "question_id", "reason", "rel", "release", "status",
-    "step", "subgoal_id", "tag", "tags", "text", "thought", "title", "trace_limit", "workspace",
+    "step", "subgoal_id", "tag", "tags", "text", "thought", "title", "tool", "trace_limit", "workspace",
 })  # fmt: skip
 """Arguments with a self-explanatory name: only the command line's help and the reference describe them."""
 
@@ -51,6 +51,9 @@ _RARE_ARGUMENTS = {
 
 _HINT_CHARS = 200
 """Clients read only the beginning of a hint."""
+
+_WRITES_TO_READS = ('"readOnlyHint":false,"destructiveHint":true', '"readOnlyHint":true,"destructiveHint":false')
+"""The hints of `moss_call`, and those for a client for which it only calls tools that read."""
 
 _NAME_START = len('{"name":"')
 
@@ -87,6 +90,8 @@ class ToolList:
             lines = [(name, line) for name, line in tool_lines() if self.lists(name)]
             if "core" in self._toolsets:
                 lines = [(name, _without_rare_arguments(line)) for name, line in lines]
+            if self.read_only:
+                lines = [(name, line.replace(*_WRITES_TO_READS)) for name, line in lines]
             if self.workspace or self.closed:
                 lines = [(name, self._for_client(line)) for name, line in lines]
             tools = _with_output_schemas(lines) if self._output_schemas else [line for _, line in lines]
@@ -116,7 +121,7 @@ class ToolList:
         error.recovery = None if error.recovery is None else self.rewrite_for_client(error.recovery)
         return error
 
-    def forwarded(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
+    def resolve_forwarded_call(self, operation: Operation, arguments: Any) -> tuple[Operation, dict[str, Any]]:
         """Return the target tool and the arguments of a `moss_call`."""
         return catalog.resolve_proxy(operation, arguments, self.find, self.refusal)
 
@@ -144,6 +149,8 @@ class ToolList:
         """Return True if a tool is on the client's list."""
         if self.closed.has(tool) or not self._may_call(tool):
             return False
+        if tool == "moss_call" and not self._toolsets and self.read_only:
+            return False  # all that it could call is listed
         toolsets = catalog.toolsets_of(tool)
         chosen = self._toolsets
         return not chosen or not toolsets or not chosen.isdisjoint(toolsets) or ("core" in chosen and tool in CORE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from .responses import FETCH_CALL, NEXT_CALL, Shape
+from .responses import FETCH_CALL, NEXT_CALL, ResponseSchema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def fetch_call(tool: str, arguments: dict[str, Any]) -> Proposal:
 
 
 def filter_next_calls(
-    answer: dict[str, Any], shape: Shape, change: Callable[[Proposal], Proposal | None]
+    answer: dict[str, Any], shape: ResponseSchema, change: Callable[[Proposal], Proposal | None]
 ) -> dict[str, Any]:
     """Return the answer with `change` applied to every call that it proposes."""
     for path in _paths_in(shape):
@@ -31,7 +31,7 @@ def filter_next_calls(
 
 
 @functools.cache
-def _paths_in(shape: Shape) -> tuple[tuple[str, ...], ...]:
+def _paths_in(shape: ResponseSchema) -> tuple[tuple[str, ...], ...]:
     """Return the paths of the proposed calls in answers of a shape, also inside lists."""
     found: list[tuple[str, ...]] = []
     for name, field in shape.fields.items():

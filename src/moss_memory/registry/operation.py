@@ -7,7 +7,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, unknown_argument
 from .fetch_keys import expand_fetch_key
-from .responses import OMITTED, TRUNCATED, WRITTEN, Shape
+from .responses import OMITTED, TRUNCATED, WRITTEN, ResponseSchema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _PLAIN: dict[str, dict[str, str]] = {
     "bool": {"type": "boolean"},
 }
 
-_WRITTEN_SHAPES: dict[str, Shape] = {}
+_WRITTEN_SHAPES: dict[str, ResponseSchema] = {}
 
 
 class Operation:
@@ -110,8 +110,8 @@ class Operation:
             _public_name(name): value for name, value in (body.__kwdefaults__ or {}).items()
         }
         self.parameters: dict[str, Schema] = _parameters(body)
-        answers: Shape | dict[str, Field] = traits["answers"]
-        self.answers = answers if isinstance(answers, Shape) else Shape("", answers)
+        answers: ResponseSchema | dict[str, Field] = traits["answers"]
+        self.answers = answers if isinstance(answers, ResponseSchema) else ResponseSchema("", answers)
         if self.mutates and not self.proxy:
             self.answers = _with_written(self.answers)
         self.budget_of: BudgetOf | None = None
@@ -160,7 +160,7 @@ class Operation:
         default = self.defaults.get(name)
         return schema if default is None or schema.get("nullable") else {**schema, "default": default}
 
-    def given(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def public_arguments(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a Python call by their public names: `from_` is `from`, a keyword of Python."""
         if "from_" in arguments and "from" in self.parameters:
             return {"from" if name == "from_" else name: value for name, value in arguments.items()}
@@ -175,6 +175,11 @@ class Operation:
         if self.writes_if is not None:
             return self.writes_if(values)
         return self.mutates and (self.writes_with is None or bool(values.get(self.writes_with)))
+
+    @property
+    def always_writes(self) -> bool:
+        """Return True if every valid call of the tool changes something or makes a file."""
+        return not self.idempotent if not self.mutates else self.writes_if is None and self.writes_with is None
 
     @property
     def only_reads(self) -> bool:
@@ -261,7 +266,7 @@ class Operation:
         """True if every call is in one workspace; other tools search all workspaces without it, or take an id."""
         return "workspace" in self.parameters and self.defaults.get("workspace", "required") is not None
 
-    def place_of(self, values: dict[str, Any]) -> str | None:
+    def write_workspace(self, values: dict[str, Any]) -> str | None:
         """Return the only workspace that a call with these decoded arguments writes; None if there may be others."""
         if self.cross_workspace or "workspace" not in self.parameters or "id" in values or "filters" in values:
             return None
@@ -301,7 +306,7 @@ def is_semantic(default: str) -> SlowIf:
 def operation(
     *,
     example: str,
-    answers: Shape | dict[str, Field],
+    answers: ResponseSchema | dict[str, Field],
     words: str = "",
     mutates: bool = False,
     destructive: bool = False,
@@ -378,7 +383,7 @@ def _parameters(body: Body) -> dict[str, Schema]:
     return {_public_name(name): _schema_of(str(body.__annotations__[name]), body.__globals__) for name in taken}
 
 
-def _with_written(shape: Shape) -> Shape:
+def _with_written(shape: ResponseSchema) -> ResponseSchema:
     """Return the answer of a writing tool with the fields that all of them have; one for each shared shape."""
     found = _WRITTEN_SHAPES.get(shape.name) if shape.name else None
     if found is None:

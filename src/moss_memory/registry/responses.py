@@ -67,7 +67,7 @@ class Field:
         )
 
 
-class Shape:
+class ResponseSchema:
     """The fields of an object, and the table of a list of such objects."""
 
     __slots__ = ("fields", "is_open", "line", "name", "row", "table")
@@ -77,7 +77,7 @@ class Shape:
         name: str,
         fields: dict[str, Field],
         *,
-        table: tuple[Column, ...] = (),
+        table: tuple[TableColumn, ...] = (),
         row: Callable[[Row], Row] | None = None,
         line: Callable[[Row], str] | None = None,
         is_open: bool = False,
@@ -93,16 +93,16 @@ class Shape:
         self.is_open = is_open
         """True if it may have undeclared fields: the answer of another tool."""
 
-    def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> Shape:
+    def with_fields(self, fields: dict[str, Field], name: str = "", **changes: Any) -> ResponseSchema:
         """Return the shape with these fields added or replaced."""
         kept = {"table": self.table, "row": self.row, "line": self.line, **changes}
-        return Shape(name, {**self.fields, **fields}, **kept)
+        return ResponseSchema(name, {**self.fields, **fields}, **kept)
 
-    def without(self, *names: str, name: str = "") -> Shape:
+    def without(self, *names: str, name: str = "") -> ResponseSchema:
         """Return the shape without some of its fields and their columns."""
         kept = {key: field for key, field in self.fields.items() if key not in names}
         table = tuple(column for column in self.table if column.key not in names)
-        return Shape(name, kept, table=table, row=self.row, line=self.line)
+        return ResponseSchema(name, kept, table=table, row=self.row, line=self.line)
 
 
 class PreserializedDict(dict[str, "Any"]):
@@ -118,7 +118,7 @@ class PreserializedDict(dict[str, "Any"]):
 _ANYTHING = object()
 
 
-class Column:
+class TableColumn:
     """One column of a table: its field, its widths, and its priority if the table is too wide."""
 
     __slots__ = ("goes", "key", "least", "title", "unless", "when", "widest")
@@ -154,9 +154,9 @@ class Column:
         return self.when is None or self.when(rows)
 
 
-def inner_shapes(shape: Shape) -> list[Shape]:
+def inner_shapes(shape: ResponseSchema) -> list[ResponseSchema]:
     """Return the shapes of the objects in the fields of a shape."""
-    found: list[Shape] = []
+    found: list[ResponseSchema] = []
     waiting = list(shape.fields.values())
     while waiting:
         field = waiting.pop(0)
@@ -227,12 +227,12 @@ def texts(meaning: str, **more: Any) -> Field:
     return Field("list", meaning, of=_TEXT, **more)
 
 
-def list_of(of: Shape, meaning: str, **more: Any) -> Field:
+def list_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
     """Declare a list of objects of one shape."""
     return Field("list", meaning, of=Field("object", "", of=of), **more)
 
 
-def object_of(of: Shape, meaning: str, **more: Any) -> Field:
+def object_of(of: ResponseSchema, meaning: str, **more: Any) -> Field:
     """Declare an object of a shape."""
     return Field("object", meaning, of=of, **more)
 
@@ -259,7 +259,7 @@ def either(of: tuple[Field, ...], meaning: str, **more: Any) -> Field:
 
 _TEXT = Field("text", "")
 
-NEXT_CALL = Shape(
+NEXT_CALL = ResponseSchema(
     "NextCall",
     {
         "tool": text("the tool to call"),
@@ -277,7 +277,7 @@ HIT_FIELDS = {
 }
 """The fields of every search hit. `fetch` is left out if the configuration disables its tool."""
 
-PAGE = Shape(
+PAGE = ResponseSchema(
     "Page",
     {
         "limit": integer("most rows of a page"),
@@ -318,7 +318,7 @@ SEARCH_REMARKS = {
 }
 """Optional remarks of a search on its own results."""
 
-FINDING = Shape(
+FINDING = ResponseSchema(
     "Finding",
     {
         "kind": text("what it looks like"),
@@ -326,17 +326,22 @@ FINDING = Shape(
         "line": integer("line in that text, from 1"),
         "column": integer("column in that line, from 1"),
     },
-    table=(Column("kind", least=12), Column("path", least=20, widest=0), Column("line"), Column("column")),
+    table=(
+        TableColumn("kind", least=12),
+        TableColumn("path", least=20, widest=0),
+        TableColumn("line"),
+        TableColumn("column"),
+    ),
 )
 """The place of a suspected credential, never its value."""
 
 FINDINGS = {"findings": list_of(FINDING, "what looks like a credential in it, the first 20", optional=True)}
 """The answer of tools that accept suspected credentials because they take in existing data."""
 
-BAD_FILE = Shape(
+BAD_FILE = ResponseSchema(
     "BadFile",
     {"file": file_path("the file"), "message": text("what is wrong with it")},
-    table=(Column("file", least=16, widest=0), Column("message", least=20, widest=0)),
+    table=(TableColumn("file", least=16, widest=0), TableColumn("message", least=20, widest=0)),
 )
 """A file of the user that cannot be used."""
 
@@ -347,4 +352,4 @@ def fetch_key_of(*families: str, name: str = "FetchKey") -> Field:
     fields["moss_workspace"] = text("its workspace", optional=True, label="workspace")
     fields["moss_id"] = text("its id, where it has no name", optional=True, shown="never")
     meaning = "what to put into a task, so that another session finds it"
-    return object_of(Shape(name, fields), meaning, shown="opened")
+    return object_of(ResponseSchema(name, fields), meaning, shown="opened")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, next_call
-from moss_memory.registry.responses import FINDINGS, Column, Shape, flag, integer, list_of, text
+from moss_memory.registry.responses import FINDINGS, ResponseSchema, TableColumn, flag, integer, list_of, text
 
 from .list_filters import filters_from
 from .lookup import Address
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from .versions import Versioned
 
 _TAKEN = "NAME_ALREADY_EXISTS"
-_SKIPPED = Shape(
+_SKIPPED = ResponseSchema(
     "SkippedRow",
     {"id": text("ULID"), "code": text(f"why it stays deleted: {_TAKEN}")},
-    table=(Column("id"), Column("code")),
+    table=(TableColumn("id"), TableColumn("code")),
 )
 _COLUMNS = ("id", "workspace_raw", "workspace_norm", "name_raw", "name_norm")
 _NEWEST_FIRST = "order by deleted_at desc, change_seq desc"
@@ -144,10 +144,10 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
 
 def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the suspected credentials in restored rows."""
-    from moss_memory.secrets.scanner import told
+    from moss_memory.secrets.scanner import findings_fields
 
     whole = (versioned.rows.find(tx, Address(row["id"], None, None)) for row in rows)
-    return told([finding for row in whole for finding in versioned.findings(row)])
+    return findings_fields([finding for row in whole for finding in versioned.findings(row)])
 
 
 def _filters(tx: ReadTransaction, *, deleted_after: int | None = None, **given: str | None) -> ListFilters:

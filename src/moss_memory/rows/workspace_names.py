@@ -59,7 +59,7 @@ def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:
     return tx.value(_ANYTHING, {"workspace": workspace_norm}) is not None
 
 
-def spelled(tx: ReadTransaction, workspace_norm: str) -> str:
+def latest_spelling(tx: ReadTransaction, workspace_norm: str) -> str:
     """Return the spelling of a workspace that was written last."""
     for statement in _SPELLED.values():
         found = tx.value(statement, {"workspace": workspace_norm})
@@ -93,4 +93,4 @@ def note_new_workspace(tx: Transaction, workspace: str) -> None:
     similar = similar_workspaces(norm, all_workspaces(tx))
     tx.call.created = {"created_workspace": True}
     if similar:
-        tx.call.created["similar_workspace"] = spelled(tx, similar[0])
+        tx.call.created["similar_workspace"] = latest_spelling(tx, similar[0])

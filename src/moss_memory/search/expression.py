@@ -10,7 +10,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 
 from .cjk import find_runs, is_single
-from .tokens import words_in, words_of_question
+from .tokens import question_words, words_in
 
 OPERATORS = ("AND", "OR", "NOT")
 ENOUGH_WORDS = 3
@@ -103,7 +103,7 @@ def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
 def is_long(text: str) -> bool:
     """Return True if a query has at least three words that are no operators, quoted or not."""
     parts = text.replace("(", " ").replace(")", " ").split()
-    words = words_of_question(" ".join(part for part in parts if part not in OPERATORS))
+    words = question_words(" ".join(part for part in parts if part not in OPERATORS))
     return len(words) >= ENOUGH_WORDS
 
 

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
             weighted by idf.
             """
 
-    class Searching(Protocol):
+    class WordSearch(Protocol):
         """The search by words of one engine, in one transaction."""
 
         engine: VectorEngine
@@ -93,22 +93,22 @@ NEAREST = 500
 _FIRST_BATCH = 512
 
 
-def by_meaning(searching: Searching, request: SearchRequest) -> Hits:
+def by_meaning(words: WordSearch, request: SearchRequest) -> Hits:
     """Return the documents that are similar to the query, and in mode `both` also those that contain its words.
 
     Documents below the similarity floor of the model are no hits. Deleted documents have no vectors, so they are found
     by their words alone.
     """
-    searching.begin()  # before the model is loaded, during which others may write
-    model = embedder(searching.call.config.model_folder)
+    words.begin()  # before the model is loaded, during which others may write
+    model = embedder(words.call.config.model_folder)
     query = request.query
-    scope = searching.scope(request)
-    matrix = searching.engine.vectors()
-    parts = matrix.read(searching.vector_rows, model, searching.identity)
+    scope = words.scope(request)
+    matrix = words.engine.vectors()
+    parts = matrix.read(words.vector_rows, model, words.identity)
     vector = matrix.question(model, query.meaning)
-    fresh, pending = embed_pending(searching.engine, searching.tx, scope, searching.call, model, matrix)
+    fresh, pending = embed_pending(words.engine, words.tx, scope, words.call, model, matrix)
     similarities = Similarities([*parts, fresh], vector, model.floor)
-    question = searching.question(query.words)
+    question = words.question(query.words)
     near = _find_nearest(scope, similarities)
     if not question.forms() and near and near[0][0] < MEANING_ALONE:
         near = []
@@ -116,7 +116,7 @@ def by_meaning(searching: Searching, request: SearchRequest) -> Hits:
         ranked, total = _rank_both(scope, question, similarities, near, request)
     else:
         if pending:
-            near += _find_unembedded_by_words(searching, request, near, model.name, matrix.other_models)
+            near += _find_unembedded_by_words(words, request, near, model.name, matrix.other_models)
         halved = scope.half_scored([doc for _, doc in near])
         near = [(score / 2 if doc in halved else score, doc) for score, doc in near]
         near.sort(key=itemgetter(0), reverse=True)
@@ -169,11 +169,11 @@ def _rank_both(
 
 
 def _find_unembedded_by_words(
-    searching: Searching, request: SearchRequest, near: list[tuple[float, int]], model: str, other_models: bool
+    words: WordSearch, request: SearchRequest, near: list[tuple[float, int]], model: str, other_models: bool
 ) -> list[tuple[float, int]]:
     """Return the hits by words among the documents that have no vector yet, with score 0."""
-    hits = searching.by_words(request.replace(limit=NEAREST, offset=0)).items
+    hits = words.by_words(request.replace(limit=NEAREST, offset=0)).items
     docs = [hit.document.number for hit in hits]
     known = {doc for _, doc in near}
-    unembedded = find_unembedded(searching.tx, docs, model, other_models)
+    unembedded = find_unembedded(words.tx, docs, model, other_models)
     return [(0.0, doc) for doc in docs if doc in unembedded and doc not in known]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 
 from .expression import Expression, Token, find_tokens, is_long, negated_nodes, parse_tokens, positive_operands
-from .tokens import STOP_WORDS, stems_of, words_of_question
+from .tokens import STOP_WORDS, question_words, stems_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _check(text: str) -> None:
 
 def _question_words(text: str) -> tuple[str, ...]:
     """Return the words of a question without stop words, one for each stem, in order."""
-    words = list(dict.fromkeys(words_of_question(text)))
+    words = list(dict.fromkeys(question_words(text)))
     words = [word for word in words if word not in STOP_WORDS] or words
     by_stem: dict[str, str] = {}
     for word, stem in zip(words, stems_of(words), strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.storage.tokenizer import places_of, porter_stems, words_of
+from moss_memory.storage.tokenizer import porter_stems, word_spans, words_of
 
 from .cjk import find_runs, to_bigrams, to_question_bigrams
 
@@ -26,7 +26,7 @@ def words_in(text: str) -> list[str]:
     return words_of(to_bigrams(text) or "")
 
 
-def words_of_question(text: str) -> list[str]:
+def question_words(text: str) -> list[str]:
     """Return the words of a question, in order."""
     return words_of(to_question_bigrams(text))
 
@@ -46,7 +46,7 @@ def places_in(text: str) -> list[tuple[int, int, str]]:
 def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
     """Return the words of a part of a text that contains no bigrams, with their character offsets."""
     data = text[start:end].encode()
-    found = places_of(data)
+    found = word_spans(data)
     if len(data) > end - start:
         found = _to_character_offsets(data, found)
     return [(start + first, start + last, word) for first, last, word in found] if start else found

@@ -78,17 +78,17 @@ def spans_in(text: str, check: Check | None = None) -> list[Span]:
 
 
 def has_any(text: str, check: Check | None = None) -> bool:
-    """Tell whether a text contains a credential."""
+    """Return whether a text contains a credential."""
     return any(True for _ in _spans(text, check or _no_check))
 
 
 def is_name_of_secret(name: str) -> bool:
-    """Tell whether a value is probably a secret because of the name of its setting."""
+    """Return whether a value is probably a secret because of the name of its setting."""
     return len(name) <= _NAME_CHARS and _is_secret_name(name)
 
 
 def _no_check() -> None:
-    """Do nothing: nobody can cancel."""
+    """Do nothing: the call cannot be cancelled."""
 
 
 def _spans(text: str, check: Check) -> Iterator[Span]:
@@ -201,7 +201,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 def _is_edge(text: str, start: int) -> bool:
-    """Tell whether a value may begin here: not inside a word, but after an escaped character."""
+    """Return whether a value may begin here: not inside a word, but after an escaped character."""
     if start == 0:
         return True
     before = text[start - 1]
@@ -212,7 +212,7 @@ def _is_edge(text: str, start: int) -> bool:
 
 
 def _is_random(value: str, prefix: str = "") -> bool:
-    """Tell whether characters look as if they were drawn at random: no word, no mask, no run of zeros.
+    """Return whether characters look as if they were drawn at random: no word, no mask, no run of zeros.
 
     Keys with a prefix of capitals are of capitals and may have no digit.
     """
@@ -234,7 +234,7 @@ def _turns(value: str) -> int:
 
 
 def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
-    """Tell whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
+    """Return whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
     if len(prefix) > _WEAK_PREFIX:
         return False
     if _is_inside_base64(text, start):
@@ -250,7 +250,7 @@ def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
 
 
 def _is_inside_base64(text: str, start: int) -> bool:
-    """Tell whether a sign of base64 stands before a place, and much base64 before that."""
+    """Return whether a character of base64 precedes an offset, and much base64 before that."""
     before = text[max(0, start - _BLOCK_LINE) : start]
     if before[-1:].isalnum():
         return False
@@ -259,7 +259,7 @@ def _is_inside_base64(text: str, start: int) -> bool:
 
 
 def _is_after_base64(text: str, start: int) -> bool:
-    """Tell whether the line before a place is one of base64."""
+    """Return whether the line before a place is one of base64."""
     line_end = text[max(0, start - 12) : start]
     if "\n" not in line_end and "\\n" not in line_end:
         return False
@@ -269,7 +269,7 @@ def _is_after_base64(text: str, start: int) -> bool:
 
 
 def _line_begins(text: str, start: int, prefix: str) -> bool:
-    """Tell whether the line before begins with the same prefix: then it is a list of such values.
+    """Return whether the line before begins with the same prefix: then it is a list of such values.
 
     Prefixes that look like the base64 of zeros begin many lines of a binary.
     """
@@ -281,7 +281,7 @@ def _line_begins(text: str, start: int, prefix: str) -> bool:
 
 
 def _is_base64(part: str) -> bool:
-    """Tell whether a part of a text is base64 of random bytes or of zeros: no path, no ruler, no hexadecimal number."""
+    """Return whether a text is base64 of random bytes or of zeros: no path, no ruler, no hexadecimal number."""
     if _compiled(r"[A-Za-z0-9+/=]*|[\w=-]*").fullmatch(part) is None:
         return False
     if 3 * part.count("A") >= len(part):
@@ -321,7 +321,7 @@ def _begun_with_zeros(text: str, start: int) -> Iterator[Span]:
 
 
 def _is_continued(text: str, zeros: int) -> bool:
-    """Tell whether zeros or other base64 end the line before."""
+    """Return whether zeros or other base64 end the line before."""
     return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or _is_after_base64(text, zeros)
 
 
@@ -354,7 +354,7 @@ def _fits(name: str, names: str, value: str, values: str) -> bool:
 
 
 def _is_secret_value(value: str) -> bool:
-    """Tell whether a run is no word, path, version or the like."""
+    """Return whether a run is no word, path, version or the like."""
     part = max(value[:_SAMPLE].split("."), key=len)
     if len(part) < SHORTEST or value.startswith("eyJ") or _compiled("[0-9]").search(part) is None:
         return False
@@ -398,7 +398,7 @@ def _matches(text: str, pattern: str, kind: str, start: int = 0, end: int | None
 
 
 def _is_login(value: str) -> bool:
-    """Tell whether base64 holds a user's name and a password."""
+    """Return whether base64 holds a user's name and a password."""
     import binascii
 
     try:
@@ -427,7 +427,7 @@ def _passwords(text: str, pattern: str, kind: str, check: Check) -> Iterator[Spa
 
 
 def _is_placeholder(value: str, user: str) -> bool:
-    """Tell whether this only stands in the place of a password: a word for it, a variable, the user's name."""
+    """Return whether this is a placeholder for a password: a word for it, a variable, the user's name."""
     if value.lower() in PLACEHOLDERS or value == user or _compiled(r"([xX*0.])\1*").fullmatch(value):
         return True
     if any(sign in value for sign in "{}$%<>[]|") or _compiled(PLACEHOLDER_PARTS).search(value):
@@ -461,7 +461,7 @@ def _kind_of_password(text: str, start: int, value: str) -> str:
 
 
 def _is_connection(line: str) -> bool:
-    """Tell whether the text before a password on its line is the beginning of a connection string."""
+    """Return whether the text before a password on its line is the beginning of a connection string."""
     if "jdbc:" in line and line[-1:] in "?&;":
         return True
     if line.rstrip(" ").endswith(";"):
@@ -475,7 +475,7 @@ def _is_connection(line: str) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    """Tell whether a password is one that nobody writes as an example."""
+    """Return whether a password is one that nobody writes as an example."""
     if len(value) < 10 or any(sign in value for sign in ".(/=:") or not _is_random(value):
         return False
     kinds = [_compiled(kind).search(value) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]", "[!#^&*+~@?_-]")]

@@ -66,8 +66,8 @@ def _places(text: str, name: str, check: Check | None) -> Iterator[tuple[str, in
         yield kind, line, start - line_start + 1
 
 
-def told(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the fields of an answer that tell of findings, if there are any."""
+def findings_fields(found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the findings as a field of a response; empty if there are none."""
     return {"findings": found[:MOST_FINDINGS]} if found else {}
 
 
@@ -99,7 +99,7 @@ def _bare_texts(value: Any) -> list[str]:
 
 
 def _is_named(name: Any, value: Any) -> bool:
-    """Tell whether a value has to be looked at together with its name."""
+    """Return whether a value has to be looked at together with its name."""
     return isinstance(value, str) and len(value) >= _SHORTEST_NAMED and is_name_of_secret(name)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from moss_memory.errors import MossError, invalid_request, nearest
+from moss_memory.errors import MossError, closest_match, invalid_request
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,9 @@ def add_token(tx: Transaction, *, name: str, sha256: str, read_only: bool, lifet
     check_name(name)
     tx.begin()
     known = tx.row("select sha256 from access_tokens where name = :name", {"name": name})
-    if name.lower() == OWNER or (known is not None and known[0] != sha256):
+    if name.lower() == OWNER:
+        raise MossError("NAME_ALREADY_EXISTS", f"{OWNER!r} is the token of the home; choose another name")
+    if known is not None and known[0] != sha256:
         raise MossError(
             "NAME_ALREADY_EXISTS", f"there is a token named {name!r}; revoke it first, or choose another name"
         )
@@ -97,8 +99,8 @@ def revoke_token(tx: Transaction, *, name: str) -> dict[str, Any]:
     tx.begin()
     if not tx.run("delete from access_tokens where name = :name", {"name": name}):
         known = [found for (found,) in tx.rows("select name from access_tokens order by name")]
-        like = nearest(name, known, cutoff=0.6)
-        hint = f"; the nearest is {like!r}" if like else ""
+        like = closest_match(name, known, cutoff=0.6)
+        hint = f"; the closest_match is {like!r}" if like else ""
         raise MossError("NOT_FOUND", f"there is no token named {name[:100]!r}{hint}; `token_list` names all")
     tx.set_event_subject(address=name)
     return {"name": name, "revoked": True}

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol, TypeVar
 
     from moss_memory.config import Config
+    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
 
@@ -119,7 +120,7 @@ if TYPE_CHECKING:
 
         @property
         def actor(self) -> str:
-            """Return who makes this call."""
+            """Return the actor of this call."""
 
         def store_origin(self, origin: Origin) -> str:
             """Store an origin other than this call's, as an import does; return its key."""
@@ -187,7 +188,7 @@ if TYPE_CHECKING:
             Its begin raises `STORAGE_BUSY` at the timeout.
             """
 
-        def write(self, carry_out: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
+        def write(self, run: Callable[[Transaction], Result], *, timeout_s: float, call: CallContext) -> Result:
             """Run a call in a writing transaction, commit it and return its result.
 
             A call that failed temporarily and was rolled back is run again, and also if it is unknown if the commit
@@ -218,8 +219,8 @@ if TYPE_CHECKING:
         def exists(self) -> bool:
             """Return whether there is a store, or any other file in its place."""
 
-        def is_taken(self) -> bool:
-            """Return whether there is a store that a migration must not fill."""
+        def has_data(self) -> bool:
+            """Return whether there is a store with data; a copy must not overwrite it."""
 
         def connections(self) -> tuple[int, int]:
             """Return the number of connections in use and that of the calls that wait for one."""
@@ -251,11 +252,11 @@ if TYPE_CHECKING:
         def finish_load(self, *, call: CallContext) -> None:
             """Open a store to others after a bulk load."""
 
-        def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
+        def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
             """Empty every table except `but` and reset all counters; running servers see an empty store."""
 
-        def mark(self) -> object:
-            """Return an object that equals an earlier one only if nobody has committed since, in any process."""
+        def change_token(self) -> object:
+            """Return a token that equals an earlier one only if no process has committed since."""
 
         def close(self) -> None:
             """Close every connection and release every lock."""
@@ -265,8 +266,8 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "new_id", "operation",
-        "progress", "read_only", "workspace",
+        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "loads", "new_id",
+        "operation", "progress", "read_only", "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -282,8 +283,11 @@ class CallContext:
         workspace: str | None = None,
         advice: bool = True,
         is_listed: Callable[[str], bool] | None = None,
+        loads: LoadCounts | None = None,
     ) -> None:
         self.operation = operation
+        self.loads = loads
+        """Counts the capsules whose text is loaded; None if this call is not counted."""
         self.caller = caller or Caller("moss")
         self.workspace = workspace
         """The only workspace that the call writes to, as given by the caller; None if it may write to any."""

@@ -43,7 +43,7 @@ class Origin:
 
     @property
     def actor(self) -> str:
-        """Return who made the change."""
+        """Return the actor of the change."""
         actor: str = self.row["actor"]
         return actor
 

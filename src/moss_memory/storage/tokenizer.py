@@ -3,6 +3,6 @@
 It imports nothing else of Moss, so that the query parser below storage may use it.
 """
 
-from moss_memory.storage.sqlite.fts_tokenizer import places_of, porter_stems, words_of
+from moss_memory.storage.sqlite.fts_tokenizer import porter_stems, word_spans, words_of
 
-__all__ = ["places_of", "porter_stems", "words_of"]
+__all__ = ["porter_stems", "word_spans", "words_of"]

@@ -45,7 +45,7 @@ def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Ans
         raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to migrate")
     existing, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
-        if existing.is_taken():
+        if existing.has_data():
             raise _taken_error(place)
         migration = Migration(source, target, call)
         resumed = target.exists()
@@ -60,7 +60,7 @@ def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Ans
     return {"to": place, "dry_run": dry_run, "resumed": resumed, **done}
 
 
-class Table:
+class TableCopy:
     """A table: the copied columns and the key columns."""
 
     __slots__ = ("_key", "columns", "key", "name")
@@ -127,13 +127,13 @@ class Migration:
             ]
         return {"tables": found, "rows": _sum(found)}
 
-    def _tables(self, source: ReadTransaction) -> list[Table]:
+    def _tables(self, source: ReadTransaction) -> list[TableCopy]:
         names = [name for name in self._source.tables(source) if name not in _ENGINE_TABLES]
         names.sort(key=lambda name: (name in _COPIED_LAST, name))
-        found = [Table(name, *self._source.columns(source, name)) for name in names]
-        return [*found, Table(*_VECTORS)] if self._source.columns(source, _VECTORS[0])[0] else found
+        found = [TableCopy(name, *self._source.columns(source, name)) for name in names]
+        return [*found, TableCopy(*_VECTORS)] if self._source.columns(source, _VECTORS[0])[0] else found
 
-    def _common_tables(self, source: ReadTransaction) -> list[Table]:
+    def _common_tables(self, source: ReadTransaction) -> list[TableCopy]:
         """Return the tables to copy, with the same columns on both sides; only vectors may be computed again."""
         tables = self._tables(source)
         with _Snapshot(self._target, self._call) as target:
@@ -145,7 +145,7 @@ class Migration:
                 raise _difference_error(table.name)
         return tables
 
-    def _fill(self, source: ReadTransaction, table: Table) -> None:
+    def _fill(self, source: ReadTransaction, table: TableCopy) -> None:
         """Insert missing rows into the target, after deleting surplus rows that may conflict with them."""
         with _Snapshot(self._target, self._call) as target:
             batch = _Batch(self._target, table, self._call)
@@ -165,14 +165,14 @@ class Migration:
     def _fill_queue(self, source: ReadTransaction) -> None:
         """Restore the queue of texts without vectors; the target has queued every text by now."""
         name, columns = _QUEUE
-        table = Table(name, columns, columns)
+        table = TableCopy(name, columns, columns)
         _write(self._target, self._call, lambda tx: tx.run(f"delete from {name}"))
         batch = _Batch(self._target, table, self._call)
         for row in source.stream(f"select doc from {name} order by seq"):
             batch.add(row)
         batch.write()
 
-    def _compare(self, source: ReadTransaction, tables: list[Table]) -> Answer:
+    def _compare(self, source: ReadTransaction, tables: list[TableCopy]) -> Answer:
         """Read both sides again and refuse any difference."""
         reports: list[dict[str, Any]] = []
         with _Snapshot(self._target, self._call) as target:
@@ -200,7 +200,7 @@ class Migration:
 class _Batch:
     """Changes of one table of the target, committed in batches."""
 
-    def __init__(self, target: Engine, table: Table, call: CallContext) -> None:
+    def __init__(self, target: Engine, table: TableCopy, call: CallContext) -> None:
         self._target = target
         self._table = table
         self._call = call
@@ -263,7 +263,7 @@ def _write(engine: Engine, call: CallContext, body: Callable[[Transaction], obje
         tx.release()
 
 
-def _merge_join(table: Table, left: Iterator[Row], right: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
+def _merge_join(table: TableCopy, left: Iterator[Row], right: Iterator[Row]) -> Iterator[tuple[Row | None, Row | None]]:
     """Yield pairs of rows with the same key; None for a side without that key."""
     one, other = next(left, None), next(right, None)
     while one is not None or other is not None:

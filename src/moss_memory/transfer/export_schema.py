@@ -34,7 +34,7 @@ class InvalidRow(Exception):  # noqa: N818
     """Why a line cannot become a row."""
 
 
-class Column:
+class ExportColumn:
     """A column: allowed values and its key in a line."""
 
     __slots__ = ("_check", "default", "json", "key", "name", "optional", "series")
@@ -123,32 +123,32 @@ class Json:
             raise InvalidRow(f"{key} is not JSON") from None
 
 
-def text(name: str, *, optional: bool = False, default: str | None = None) -> Column:
+def text(name: str, *, optional: bool = False, default: str | None = None) -> ExportColumn:
     """Return a text column."""
-    return Column(name, _text, optional=optional, default=default)
+    return ExportColumn(name, _text, optional=optional, default=default)
 
 
-def whole(name: str, *, optional: bool = False, default: int | None = None) -> Column:
+def whole(name: str, *, optional: bool = False, default: int | None = None) -> ExportColumn:
     """Return an integer column without a series: times, sizes."""
-    return Column(name, _whole, optional=optional, default=default)
+    return ExportColumn(name, _whole, optional=optional, default=default)
 
 
-def counter(name: str, *, default: int | None = None) -> Column:
+def counter(name: str, *, default: int | None = None) -> ExportColumn:
     """Return a column of a counter, which must leave numbers for later changes."""
-    return Column(name, _number, default=default)
+    return ExportColumn(name, _number, default=default)
 
 
-def number(name: str, series: str, *, optional: bool = False, endless: bool = False) -> Column:
+def number(name: str, series: str, *, optional: bool = False, endless: bool = False) -> ExportColumn:
     """Return a column of a series' numbers; if it may be `ENDLESS`, a line has null for that."""
-    return Column(name, _number, optional=optional, series=series, default=ENDLESS if endless else None)
+    return ExportColumn(name, _number, optional=optional, series=series, default=ENDLESS if endless else None)
 
 
-def flag(name: str, *, default: int | None = None) -> Column:
+def flag(name: str, *, default: int | None = None) -> ExportColumn:
     """Return a boolean column, stored as 1 or 0."""
     return choice(name, (0, 1), default=default)
 
 
-def choice(name: str, among: tuple[Any, ...], *, default: Any = None) -> Column:
+def choice(name: str, among: tuple[Any, ...], *, default: Any = None) -> ExportColumn:
     """Return a column with a closed set of values."""
 
     def check(value: Any, key: str) -> Any:
@@ -156,10 +156,10 @@ def choice(name: str, among: tuple[Any, ...], *, default: Any = None) -> Column:
             raise InvalidRow(f"{key} must be one of {', '.join(map(str, among))}")
         return value
 
-    return Column(name, check, default=default)
+    return ExportColumn(name, check, default=default)
 
 
-def norm(name: str, *, optional: bool = False) -> Column:
+def normalized(name: str, *, optional: bool = False) -> ExportColumn:
     """Return a column with a normalized name."""
 
     def check(value: Any, key: str) -> Any:
@@ -167,7 +167,7 @@ def norm(name: str, *, optional: bool = False) -> Column:
             raise InvalidRow(f"{key} is not in the form in which names are compared")
         return value
 
-    return Column(name, check, optional=optional)
+    return ExportColumn(name, check, optional=optional)
 
 
 def json_column(
@@ -179,7 +179,7 @@ def json_column(
     spaced: bool = False,
     ascii: bool = False,
     none: Any = None,
-) -> Column:
+) -> ExportColumn:
     """Return a JSON column: an object, or a list with items of one type."""
 
     def check(value: Any, key: str) -> Any:
@@ -189,10 +189,10 @@ def json_column(
         return value
 
     json_format = Json(spaced=spaced, ascii=ascii, none=none)
-    return Column(name, check, optional=optional or none is not None, json=json_format)
+    return ExportColumn(name, check, optional=optional or none is not None, json=json_format)
 
 
-def tags_column() -> Column:
+def tags_column() -> ExportColumn:
     """Return the column of tags; no tags is an empty list."""
     return json_column("tags_json", list, of=str, spaced=True, none=[])
 
@@ -276,7 +276,7 @@ class Table:
     def __init__(
         self,
         name: str,
-        *columns: Column,
+        *columns: ExportColumn,
         key: tuple[str, ...],
         workspace_condition: str = "workspace_norm = :workspace",
         workspace: str = "workspace_norm",

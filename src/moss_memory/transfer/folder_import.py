@@ -6,11 +6,11 @@ import json
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
-from moss_memory.secrets.scanner import findings_in, told
+from moss_memory.secrets.scanner import findings_fields, findings_in
 from moss_memory.tools.capsule.import_lines import (
     MOST_ERRORS,
-    Importer,
     InvalidRecordError,
+    LineImporter,
     invalid_record,
     problem,
     refuse_collisions,
@@ -291,7 +291,7 @@ class FolderImport:
             "skipped": sum(one["code"] == "INVALID_RECORD" for one in folder.errors_found),
             "errors": folder.errors_found[:MOST_ERRORS],
             "changed": sorted(folder.changed),
-            **told(folder.findings),
+            **findings_fields(folder.findings),
         }
         if renamed:
             answer["renamed"] = [{"workspace": old, "now": new} for old, new in renamed]
@@ -317,7 +317,7 @@ class FolderImport:
         importer = NamedImporter(self._tx, self._mode, room)
         rows = sorted(rows, key=_order)
         for start in range(0, len(rows), _BATCH_ROWS):
-            importer.take(rows[start : start + _BATCH_ROWS])
+            importer.add(rows[start : start + _BATCH_ROWS])
             self._done += _BATCH_ROWS
             self._tx.progress(self._done)
         self._collisions += importer.collisions
@@ -342,8 +342,8 @@ class FolderImport:
             self._collisions.append(told)
 
 
-class NamedImporter(Importer):
-    """Importer of complete rows, with their numbers if the table is empty."""
+class NamedImporter(LineImporter):
+    """LineImporter of complete rows, with their numbers if the table is empty."""
 
     def __init__(self, tx: Transaction, mode: str, room: Any) -> None:
         super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
@@ -352,7 +352,7 @@ class NamedImporter(Importer):
         self.new_ids: dict[str, str] = {}
         """The rows that are new: the id in the folder, and the one here."""
 
-    def take(self, lines: list[tuple[Where, Values]]) -> None:
+    def add(self, lines: list[tuple[Where, Values]]) -> None:
         """Import rows; assign missing numbers."""
         if self._mode == "error":
             self._tx.begin()
@@ -368,7 +368,7 @@ class NamedImporter(Importer):
                 self._tx.advance_sequence(row["change_seq"])
             else:
                 row["change_seq"] = self._tx.next_change()
-        super().take(lines)
+        super().add(lines)
 
     def _insert_all(self, rows: list[Values]) -> bool:
         if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):

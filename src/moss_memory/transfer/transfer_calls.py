@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, integer, list_of, object_of, text, texts
+from moss_memory.registry.responses import (
+    FINDINGS,
+    ResponseSchema,
+    TableColumn,
+    file_path,
+    integer,
+    list_of,
+    object_of,
+    text,
+    texts,
+)
 from moss_memory.storage.files.safe_directory import SafeDirectory
 
 TYPE_CHECKING = False
@@ -30,7 +40,7 @@ _COUNTS = {
     "records": integer("records; from the first layout, lines of them"),
     "history": integer("earlier versions", optional=True),
 }
-_PROBLEM = Shape(
+_PROBLEM = ResponseSchema(
     "FolderProblem",
     {
         "file": text("where it stands"),
@@ -41,13 +51,13 @@ _PROBLEM = Shape(
         "message": text("the same in a sentence"),
     },
     table=(
-        Column("file", least=16, widest=0),
-        Column("line", goes=2),
-        Column("code", goes=3),
-        Column("message", least=20, widest=0),
+        TableColumn("file", least=16, widest=0),
+        TableColumn("line", goes=2),
+        TableColumn("code", goes=3),
+        TableColumn("message", least=20, widest=0),
     ),
 )
-_RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": text("as it is called here")})
+_RENAMED = ResponseSchema("RenamedWorkspace", {"workspace": text("as it was"), "now": text("as it is called here")})
 
 
 @operation(
@@ -55,7 +65,7 @@ _RENAMED = Shape("RenamedWorkspace", {"workspace": text("as it was"), "now": tex
     visible=False,
     answers={
         "folder": file_path("the folder"),
-        "counts": object_of(Shape("ExportedCounts", _COUNTS), "how much of each is in it", shown="opened"),
+        "counts": object_of(ResponseSchema("ExportedCounts", _COUNTS), "how much of each is in it", shown="opened"),
         "files": integer("files beside the manifest"),
         "written": integer("files that are new or changed"),
         "removed": integer("files that the last export wrote and that are gone"),
@@ -81,7 +91,7 @@ def export_folder(
         tree.close()
 
 
-_LOST = Shape(
+_LOST = ResponseSchema(
     "LostRow",
     {
         "table": text("where it was"),
@@ -89,7 +99,12 @@ _LOST = Shape(
         "column": text("the column that is not valid text", optional=True),
         "message": text("why"),
     },
-    table=(Column("table"), Column("row", goes=2), Column("column", goes=3), Column("message", least=20, widest=0)),
+    table=(
+        TableColumn("table"),
+        TableColumn("row", goes=2),
+        TableColumn("column", goes=3),
+        TableColumn("message", least=20, widest=0),
+    ),
 )
 SALVAGED = export_folder.answers.with_fields(
     {
@@ -107,7 +122,7 @@ SALVAGED = export_folder.answers.with_fields(
     visible=False,
     answers={
         "folder": file_path("the folder"),
-        "imported": object_of(Shape("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
+        "imported": object_of(ResponseSchema("ImportedCounts", _COUNTS), "how much of each came in", shown="opened"),
         "unchanged": integer("capsules, artifacts and workspaces that were there already and are equal"),
         "skipped": integer("files and lines that hold nothing that could come in"),
         "errors": list_of(_PROBLEM, "what was wrong with those, and what was left out of others, at most 1,000"),

@@ -14,6 +14,7 @@ from moss_memory.errors import MossError
 from moss_memory.http.pool import POOL
 
 from . import (
+    agent_page,
     artifact_pages,
     capsule_pages,
     changes_page,
@@ -53,6 +54,7 @@ MODULES = (
     record_pages,
     search_page,
     workspace_pages,
+    agent_page,
     health_page,
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .filter_options import most_used
 from .long_texts import Part, requested_part, value_view
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .version_rows import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -70,7 +70,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
 def _content(request: PageRequest, artifact: dict[str, Any]) -> dict[str, Any]:
     """Return data and text of an artifact, or a part of each."""
     part = Part(artifact.get("text") or "", requested_part(request))
-    return {**value_view(request, artifact["data"]), "part": part, "document": Document(part.text)}
+    return {**value_view(request, artifact["data"]), "part": part, "document": MarkdownDocument(part.text)}
 
 
 def delete(context: PageContext, request: PageRequest) -> Response:

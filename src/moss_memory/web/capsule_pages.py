@@ -7,7 +7,7 @@ from moss_memory.tools.capsule.capsule_browse import LAST_CHANGED, ORDERS, brows
 from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
 
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .page_context import PAGE_ROWS
 from .version_rows import number_of, versions_of
 from .word_diff import changed_fields, word_difference
@@ -55,7 +55,7 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         looked_at=LAST_CHANGED,
         deleted=deleted,
         gone=_just_deleted(context, request),
-        states=_states(context, request),
+        states=stale_states(context, request),
     )
 
 
@@ -96,7 +96,7 @@ def _just_deleted(context: PageContext, request: PageRequest) -> dict[str, Any] 
     return capsule if "deleted_at" in capsule else None
 
 
-def _states(context: PageContext, request: PageRequest) -> dict[str, str]:
+def stale_states(context: PageContext, request: PageRequest) -> dict[str, str]:
     """Return the capsules whose files have changed, if the server runs in their repository."""
     if context.store.work_tree() is None:
         return {}
@@ -117,7 +117,7 @@ def _show(
     text = capsule["capsule_text"]
     is_json = text.lstrip().startswith("{")
     part = Part(text, requested_part(request), PLAIN_CHARS if is_json else PART_CHARS)
-    document = None if is_json else Document(part.text)
+    document = None if is_json else MarkdownDocument(part.text)
     limit = context.store.config.capsule_max_chars
     return context.page(
         request,

@@ -64,7 +64,7 @@ def requested_part(request: PageRequest) -> int:
     return int(given) if given.isascii() and given.isdigit() and len(given) <= _DIGITS else 1
 
 
-class Node:
+class JsonNode:
     """A JSON value in a tree: `count` is the number of values in it, `nodes` are the visible ones."""
 
     __slots__ = ("count", "kind", "name", "nodes", "text")
@@ -74,10 +74,10 @@ class Node:
         self.kind = kind
         self.text = text
         self.count = count
-        self.nodes: list[Node] = []
+        self.nodes: list[JsonNode] = []
 
 
-class Tree:
+class JsonTree:
     """The visible beginning of a JSON value, and whether it is complete."""
 
     def __init__(self, value: Any) -> None:
@@ -85,16 +85,16 @@ class Tree:
         self._left = TREE_VALUES
         self.root = self._node("", value, 0)
 
-    def _node(self, name: str | int, value: Any, depth: int) -> Node:
+    def _node(self, name: str | int, value: Any, depth: int) -> JsonNode:
         self._left -= 1
         shown = self._cut(name) if isinstance(name, str) else name
         if isinstance(value, str):
-            return Node(shown, "text", self._cut(value))
+            return JsonNode(shown, "text", self._cut(value))
         if not isinstance(value, (dict, list)):
-            return Node(shown, "mark" if value is None else "value", json.dumps(value))
+            return JsonNode(shown, "mark" if value is None else "value", json.dumps(value))
         if depth > TREE_DEPTH:
-            return Node(shown, "flat", self._cut(json.dumps(value, ensure_ascii=False)))
-        made = Node(shown, "object" if isinstance(value, dict) else "array", count=len(value))
+            return JsonNode(shown, "flat", self._cut(json.dumps(value, ensure_ascii=False)))
+        made = JsonNode(shown, "object" if isinstance(value, dict) else "array", count=len(value))
         parts = value.items() if isinstance(value, dict) else enumerate(value)
         most = len(value) if isinstance(value, dict) else ITEMS
         for key, part in itertools.islice(parts, most):
@@ -115,4 +115,4 @@ def value_view(request: PageRequest, value: Any) -> dict[str, Any]:
     """Return the beginning of a JSON value as `tree`, or part of its text as `plain` if the query has `whole`."""
     if "whole" in request.query:
         return {"plain": Part(pretty(value), requested_part(request), PLAIN_CHARS)}
-    return {"tree": Tree(value)}
+    return {"tree": JsonTree(value)}

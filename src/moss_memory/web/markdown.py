@@ -33,7 +33,7 @@ _TABLE_CELLS = 10_000
 """Maximum number of cells of a table; a larger one is shown as text, because rows without cells are filled up."""
 
 
-class Document:
+class MarkdownDocument:
     """A text as inert HTML, and its headings with their ids, in order.
 
     Headings start at the second level and have an id, nothing is loaded, nothing runs. The time is linear in the text,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.tools.reasoning.graph.node_detail import node_detail
 
 from .long_texts import Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .page_frame import workspace_in_view
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
         doc=doc,
         node=node,
         part=part,
-        document=Document(part.text),
+        document=MarkdownDocument(part.text),
         links=found["links"],
         versions=_with_changes(found["versions"]),
     )

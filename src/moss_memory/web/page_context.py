@@ -17,6 +17,7 @@ from moss_memory.errors import MossError
 from moss_memory.http.sign_in import page_access
 from moss_memory.registry import catalog
 
+from .background import Background
 from .page_frame import frame_of, prepare_frame
 from .templating import environment, query_of
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import Result
     from moss_memory.store import Store
+    from moss_memory.tools.capsule.capsule_use import Sketches
 
 PAGE_ROWS = 30
 _ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+/-]{0,63}")
@@ -89,6 +91,9 @@ class PageContext:
         self.health: dict[str, Any] | None = None
         """Result of the last health check; None before the first."""
         self._cache: dict[str, tuple[int, float, Any]] = {}
+        self.background = Background()
+        """Results that are computed on threads of their own."""
+        self.sketches: Sketches = {}
         self._form_token = form_token
         self._templates = environment(base)
 
@@ -104,20 +109,21 @@ class PageContext:
         """Call a tool in the name of the token that signed the browser in."""
         access = page_access()
         if access is None:
-            return self.store.call(tool, arguments)
-        return self.store.call(tool, arguments, actor=access.name, read_only=access.read_only)
+            return self.store.call(tool, arguments, is_load=False)
+        return self.store.call(tool, arguments, actor=access.name, read_only=access.read_only, is_load=False)
 
     def cached_call(self, request: PageRequest | None, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return a tool's answer for the frame of every page, cached until the store changes."""
-        return self._cached(request, (tool, arguments), lambda: self.call(tool, **arguments))
+        return self.cached(request, (tool, arguments), lambda: self.call(tool, **arguments))
 
     def cached_read(
         self, request: PageRequest | None, body: Callable[..., Result], *, what: str, **values: Any
     ) -> Result:
         """Return the result of a read that is no tool, cached until the store changes."""
-        return self._cached(request, (what, values), lambda: self.store.read(body, what=what, **values))
+        return self.cached(request, (what, values), lambda: self.store.read(body, what=what, **values))
 
-    def _cached(self, request: PageRequest | None, asked: tuple[Any, ...], read: Callable[[], Result]) -> Result:
+    def cached(self, request: PageRequest | None, asked: tuple[Any, ...], read: Callable[[], Result]) -> Result:
+        """Return a result for a name and its arguments, cached until the store changes."""
         key = repr((asked[0], sorted(asked[1].items())))
         seq, now = self.last_change(request), time.monotonic()
         cached = self._cache.get(key)

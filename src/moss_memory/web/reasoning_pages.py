@@ -6,7 +6,7 @@ from moss_memory.errors import MossError
 
 from .graph_data import graph_of, mark_differences
 from .long_texts import Part, requested_part
-from .markdown import Document
+from .markdown import MarkdownDocument
 from .page_frame import workspace_in_view
 
 TYPE_CHECKING = False
@@ -191,7 +191,7 @@ def _render_entries(entries: list[dict[str, Any]], number: int) -> list[dict[str
         part = Part(text, number)
         left -= len(part.text)
         more = len(entry.get("content") or "") - len(part.text)
-        entry |= {"part": part, "html": Document(part.text).html, "more": more}
+        entry |= {"part": part, "html": MarkdownDocument(part.text).html, "more": more}
     return entries
 
 

@@ -290,7 +290,7 @@ def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
     assert shown["settings"]["import_max_bytes"] == {"value": 25_000_000, "source": "default"}
     assert "allow_unsafe_paths" in shown["warnings"][0]
     table = cli("config", "--table")
-    assert "capsule_max_chars   500" in table.out
+    assert "capsule_max_chars       500" in table.out
 
 
 def test_warnings_of_the_settings_are_told_once_by_every_command(cli: Cli) -> None:
@@ -368,7 +368,7 @@ def test_search_by_meaning_is_told_with_what_waits_for_it(cli: Cli, auth: dict[s
 
 @pytest.mark.usefixtures("auth")
 def test_a_missing_model_is_told_and_a_damaged_one_is_warned_of(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    embedder.forget()
+    embedder.unload_models()
     monkeypatch.setattr(embedder, "_SHA256", "0" * 64)
     _, damaged = findings(cli)
     assert damaged["meaning"][0]["status"] == "warn"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.search.embedding.embedder import forget
+from moss_memory.search.embedding.embedder import unload_models
 from semantic.tiny_encoder import write_model
 
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ pytest.importorskip("tokenizers")
 @pytest.fixture
 def tiny(tmp_path: Path) -> Iterator[Path]:
     """A model that knows two words, one near the other."""
-    forget()
+    unload_models()
     yield write_model(tmp_path / "tiny", {"cat": [1.0, 0.0], "kitten": [0.96, 0.28]})
-    forget()
+    unload_models()
 
 
 def test_a_model_is_chosen_by_the_command_that_prepares_for_it(cli: Cli, tiny: Path) -> None:
@@ -58,11 +58,11 @@ def test_doctor_says_what_is_wrong_with_a_model_and_how_much_waits(cli: Cli, tin
     cli("store", "--name", "kitten", "--allow-thin", "--capsule-text", "kitten").json  # noqa: B018
     cli("index", "--model", str(tiny)).json  # noqa: B018
     (tiny / "1_Pooling" / "config.json").unlink()
-    forget()
+    unload_models()
     (waits,) = [check for check in cli("doctor").json["checks"] if check["name"] == "meaning"]
     assert waits["message"].endswith("1 text to prepare, `moss index` does it")
     (tiny / "tokenizer.json").unlink()
-    forget()
+    unload_models()
     (broken,) = [check for check in cli("doctor").json["checks"] if check["name"] == "meaning"]
     assert broken["status"] == "warn"
     assert "holds no tokenizer.json" in broken["message"]

@@ -13,7 +13,7 @@ import pytest
 from interfaces.cli.terminal import as_table, on_terminal
 from moss_memory import open_store
 from moss_memory.cli.render.cell import cells
-from moss_memory.search.embedding.embedder import forget
+from moss_memory.search.embedding.embedder import unload_models
 from moss_memory.tools.record.record_summary import row_of
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def test_a_body_from_stdin_that_is_no_json_is_refused_as_a_record_is(told: Cli) 
 
 def test_a_search_by_meaning_that_cannot_be_speaks_of_no_option(told: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    forget()
+    unload_models()
     outcome = told("record", "find", "keys", "--search-mode", "semantic")
     assert outcome.err.startswith("[SEMANTIC_UNAVAILABLE] no model to search by meaning is installed; ")
     assert "pip install" in outcome.err

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from moss_memory.cli.args.did_you_mean import nearest
+from moss_memory.cli.args.did_you_mean import suggest_word
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         (["show"], "did you mean fetch, notes show or task show?"),
         (["cat"], "did you mean fetch?"),
         (["history", "auth"], "the versions of a capsule: moss versions auth"),
-        (["add"], "did you mean store or notes add?"),
+        (["add"], "did you mean store, token add or notes add?"),
         (["put"], "did you mean store?"),
         (["create"], "did you mean store, branch create or task create?"),
         (["commit"], "did you mean store or history commit?"),
@@ -67,7 +67,7 @@ def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: lis
 
 @pytest.mark.parametrize("word", ["frob", "toad", "mop", "--tag"])
 def test_a_word_that_is_like_nothing_brings_no_suggestion(word: str) -> None:
-    assert nearest(word, ["fetch", "tour", "mcp", "doctor", "--table"]) == ""
+    assert suggest_word(word, ["fetch", "tour", "mcp", "doctor", "--table"]) == ""
 
 
 @pytest.mark.parametrize("type", ["capsule", "artifact", "reasoning", "note", "trace", "node"])

@@ -94,7 +94,7 @@ def database(pytestconfig: pytest.Config) -> Callable[[Path], str]:
         return lambda home: ""
     from support.postgres import databases
 
-    return lambda home: databases().url_of(str(home))
+    return lambda home: databases().keep(str(home))
 
 
 @pytest.fixture(scope="session")
@@ -144,7 +144,10 @@ def test_every_tool_accepts_its_tokens_and_no_other(team: Team, kind: str) -> No
             continue
         assert answer.status == 200, name
         code = answer.json["result"]["structuredContent"].get("error", {}).get("code")
-        assert code in ("INVALID_REQUEST", "VALIDATION_ERROR", None), (name, line)
+        if kind == "read-only" and (catalog.find(name) or pytest.fail(name)).always_writes and name != "moss_call":
+            assert code == "READ_ONLY", (name, line)
+        else:
+            assert code in ("INVALID_REQUEST", "VALIDATION_ERROR", None), (name, line)
 
 
 def test_a_token_for_reading_reads_everything_and_writes_nothing(team: Team) -> None:
@@ -157,7 +160,11 @@ def test_a_token_for_reading_reads_everything_and_writes_nothing(team: Team) -> 
         for kind in ("read-only", "named")
     }
     writing = {name for name in names["named"] if not (catalog.find(name) or pytest.fail(name)).only_reads}
-    assert names["read-only"] == names["named"] - writing | {"moss_call"}
+    assert names["read-only"] == names["named"] - writing
+    core = team.server.ask("POST", "/mcp?toolsets=core", team.session("read-only"), json.dumps(listed)).json["result"]
+    [proxy] = [tool for tool in core["tools"] if tool["name"] == "moss_call"]
+    assert all(tool["annotations"]["readOnlyHint"] for tool in core["tools"])
+    assert proxy["annotations"]["destructiveHint"] is False
     assert {"capsule_store", "capsule_delete", "tasks_create"} <= writing
     before = team.store.call("moss_changes", {})["seq"]
     given = {"name": "by a reader", "capsule_text": FULL}
@@ -258,6 +265,25 @@ def test_sessions_outlive_a_restart_and_serve_at_another_process(own_team: Team)
         assert restarted.ask("DELETE", "/mcp", session).status == 200
     with HttpServer(own_team.home, code=REAL, url=own_team.url) as last:
         assert last.ask("POST", "/mcp", session, ping).status == 404
+
+
+def test_a_session_is_not_lost_while_the_store_does_not_answer(own_team: Team) -> None:
+    session = own_team.session("owner")
+    ping = json.dumps(request("ping"))
+    own_team.server.__exit__()
+    away = "postgresql://role@127.0.0.1:1/base" if own_team.url else ""
+    database = own_team.home / "moss.db"
+    if not own_team.url:
+        database.rename(database.with_suffix(".away"))
+        database.mkdir()
+    with HttpServer(own_team.home, code=REAL, url=away) as alone:
+        answer = alone.ask("POST", "/mcp", session, ping)
+        assert (answer.status, answer.headers["retry-after"]) == (503, "1")
+    if not own_team.url:
+        database.rmdir()
+        database.with_suffix(".away").rename(database)
+    with HttpServer(own_team.home, code=REAL, url=own_team.url) as back:
+        assert back.ask("POST", "/mcp", session, ping).status == 200
 
 
 def test_a_token_with_too_many_calls_is_told_when_to_come_again(own_team: Team) -> None:

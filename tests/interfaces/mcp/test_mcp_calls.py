@@ -10,7 +10,7 @@ import pytest
 from moss_memory.errors import MossError, is_busy
 from moss_memory.mcp import scheduler as calls_module
 from moss_memory.mcp.protocol import Request, ToolCall
-from moss_memory.mcp.scheduler import CallScheduler, Progress
+from moss_memory.mcp.scheduler import CallScheduler, ProgressNotifier
 from moss_memory.mcp.tool_list import ToolList
 from support.mcp_fakes import TOOLS, FakeStore
 from support.patience import TIMEOUT_S
@@ -38,7 +38,7 @@ class Bench:
                 self.answers[key] = None if answer is None else json.loads(answer)["result"]["structuredContent"]
                 self.answered.notify_all()
 
-        self.calls.take(call, reply)
+        self.calls.submit(call, reply)
 
     def wait_for(self, *keys: Any) -> None:
         with self.answered:
@@ -254,7 +254,7 @@ def test_progress_that_does_not_rise_or_is_unwanted_is_not_told() -> None:
     call = ToolCall(Request(1, "1", "tools/call", {}), ToolList(), TOOLS["haul"], {})
     call.progress_token = 7
     sent: list[bytes] = []
-    report = Progress(call, sent.append)
+    report = ProgressNotifier(call, sent.append)
     report(3, None)
     report(3, None)
     report(2, None)

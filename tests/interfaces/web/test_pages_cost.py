@@ -15,8 +15,8 @@ from moss_memory.store import Store, open_store
 from moss_memory.tools.artifact import artifact_tools
 from moss_memory.web import changes_page, overview_page, task_pages
 from moss_memory.web.line_diff import difference
-from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, Node, Part, Tree
-from moss_memory.web.markdown import Document
+from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, JsonNode, JsonTree, Part
+from moss_memory.web.markdown import MarkdownDocument
 from moss_memory.web.page_context import PageContext, PageRequest
 from support.measured import cpu_s
 from support.pages_server import PagesServer
@@ -47,7 +47,7 @@ def filled(unit: str) -> str:
 
 @pytest.mark.parametrize("text", [*(filled(unit)[: PART_CHARS + 2_000] for unit in UNITS), *TABLES, *NESTED])
 def test_a_part_of_any_text_is_rendered_soon(text: str) -> None:
-    assert cpu_s(lambda: Document(text)) < MOST_CPU_S
+    assert cpu_s(lambda: MarkdownDocument(text)) < MOST_CPU_S
 
 
 WIDE = {f"field{number}": number for number in range(CHARS // 16)}
@@ -73,7 +73,13 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PagesServe
     with Store(config) as store, PagesServer(store) as server:
         yield (
             server,
-            found | {"overview": "/overview", "changes": "/?since=week", "search": "/search?q=word&mode=keyword"},
+            found
+            | {
+                "overview": "/overview",
+                "agent": "/agent",
+                "changes": "/?since=week",
+                "search": "/search?q=word&mode=keyword",
+            },
         )
 
 
@@ -193,19 +199,19 @@ def test_the_parts_of_a_text_are_all_of_it(text: str) -> None:
 
 
 def test_a_tree_shows_the_beginning_of_a_large_value_and_says_how_much_there_is() -> None:
-    small = Tree({"a": [1, None, True, 1.5], "b": {}, "c": "text"})
+    small = JsonTree({"a": [1, None, True, 1.5], "b": {}, "c": "text"})
     assert small.is_whole
     assert [(one.name, one.kind, one.text, one.count) for one in small.root.nodes[0].nodes] == [
         (0, "value", "1", 0), (1, "mark", "null", 0), (2, "value", "true", 0), (3, "value", "1.5", 0),
     ]  # fmt: skip
-    large = Tree({"lists": LISTS, "text": "x" * 10_000})
+    large = JsonTree({"lists": LISTS, "text": "x" * 10_000})
     assert not large.is_whole
     assert large.root.nodes[0].count == len(LISTS)
     assert counted(large.root) <= TREE_VALUES + 1
-    assert not Tree({"text": "x" * 10_000}).is_whole
+    assert not JsonTree({"text": "x" * 10_000}).is_whole
 
 
-def counted(shown: Node) -> int:
+def counted(shown: JsonNode) -> int:
     return 1 + sum(counted(one) for one in shown.nodes)
 
 

@@ -62,6 +62,8 @@ def lists(made: dict[str, list[str]]) -> list[str]:
         "/connect",
         "/health",
         "/workspaces",
+        "/agent",
+        f"/agent?{HERE}&client=cursor&mark=never",
         f"/workspaces?name={quote(PAYLOADS[9])}",
     ]
     places += [

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from contract.doors import FULL
-from moss_memory.web.markdown import Document
+from moss_memory.web.markdown import MarkdownDocument
 from moss_memory.web.search_page import strip_markdown
 from support.browser import Tab
 from support.pages_server import PagesServer
@@ -98,7 +98,7 @@ def test_titles_say_workspace_tag_and_branch(tab: Tab) -> None:
 
 
 def test_anchors_are_made_of_the_words_of_a_heading() -> None:
-    made = Document("# Next steps\n\n# Next steps\n\n# <b>!\n\n# \u00dcber \u65e5\u672c")
+    made = MarkdownDocument("# Next steps\n\n# Next steps\n\n# <b>!\n\n# \u00dcber \u65e5\u672c")
     assert [anchor for anchor, _ in made.headings] == [
         "s-next-steps",
         "s-next-steps.2",

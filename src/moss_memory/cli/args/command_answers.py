@@ -5,8 +5,8 @@ from __future__ import annotations
 from moss_memory.registry.responses import (
     BAD_FILE,
     FINDINGS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     file_path,
     flag,
     integer,
@@ -17,21 +17,21 @@ from moss_memory.registry.responses import (
     texts,
 )
 
-_SYNC_CONFLICT = Shape(
+_SYNC_CONFLICT = ResponseSchema(
     "SyncConflict",
     {
         "type": text("capsule, artifact, or workspace for reasoning and tasks"),
         "address": text("its workspace and name"),
         "file": text("its file"),
     },
-    table=(Column("type"), Column("address", least=12), Column("file", least=16, widest=0)),
+    table=(TableColumn("type"), TableColumn("address", least=12), TableColumn("file", least=16, widest=0)),
 )
-_SYNC_SKIPPED = Shape(
+_SYNC_SKIPPED = ResponseSchema(
     "SyncSkipped",
     {"file": text("file"), "why": text("why")},
-    table=(Column("file", least=16), Column("why", least=20, widest=0)),
+    table=(TableColumn("file", least=16), TableColumn("why", least=20, widest=0)),
 )
-_GIT = Shape(
+_GIT = ResponseSchema(
     "SyncedRepository",
     {
         "committed": flag("whether there was something to commit"),
@@ -56,26 +56,30 @@ SYNCED = {
 
 FAILED = BAD_FILE.with_fields(
     {"code": text("why")},
-    table=(Column("file", least=16, widest=0), Column("code", goes=3), Column("message", least=20, widest=0)),
+    table=(
+        TableColumn("file", least=16, widest=0),
+        TableColumn("code", goes=3),
+        TableColumn("message", least=20, widest=0),
+    ),
 )
 
-SKIPPED = Shape(
+SKIPPED = ResponseSchema(
     "LeftOut",
     {"file": text("file"), "item": text("what"), "reason": text("why")},
-    table=(Column("file", least=12), Column("item", least=12), Column("reason", least=20, widest=0)),
+    table=(TableColumn("file", least=12), TableColumn("item", least=12), TableColumn("reason", least=20, widest=0)),
 )
 
-MOVED_TABLE = Shape(
+MOVED_TABLE = ResponseSchema(
     "MovedTable",
     {
         "table": text("table"),
         "rows": integer("its rows"),
         "sha256": text("a hash of all of them in order, the same on both sides", optional=True),
     },
-    table=(Column("table", least=12), Column("rows"), Column("sha256", goes=1, widest=0)),
+    table=(TableColumn("table", least=12), TableColumn("rows"), TableColumn("sha256", goes=1, widest=0)),
 )
 
-CONNECTED = Shape(
+CONNECTED = ResponseSchema(
     "ConnectedClient",
     {
         "client": text("client"),
@@ -89,17 +93,17 @@ CONNECTED = Shape(
         "problem": text("what is wrong", optional=True),
     },
     table=(
-        Column("client"),
-        Column("found", goes=3),
-        Column("scope", goes=4),
-        Column("connected"),
-        Column("answers", goes=2),
-        Column("file", least=16, goes=1, widest=0),
-        Column("problem", least=20, widest=0),
+        TableColumn("client"),
+        TableColumn("found", goes=3),
+        TableColumn("scope", goes=4),
+        TableColumn("connected"),
+        TableColumn("answers", goes=2),
+        TableColumn("file", least=16, goes=1, widest=0),
+        TableColumn("problem", least=20, widest=0),
     ),
 )
 
-HOOKS = Shape(
+HOOKS = ResponseSchema(
     "ClientHooks",
     {
         "file": file_path("the file with the client's hooks"),
@@ -108,14 +112,14 @@ HOOKS = Shape(
     },
 )
 
-UNMAPPED = Shape(
+UNMAPPED = ResponseSchema(
     "UnmappedFields",
     {"file": file_path("the file"), "fields": texts("their names")},
-    table=(Column("file", least=16, widest=0), Column("fields", least=16)),
+    table=(TableColumn("file", least=16, widest=0), TableColumn("fields", least=16)),
 )
 
 
-NAMED_TOKEN = Shape(
+NAMED_TOKEN = ResponseSchema(
     "NamedToken",
     {
         "name": text("its name"),
@@ -126,7 +130,7 @@ NAMED_TOKEN = Shape(
         "read_only": flag("whether it may only read"),
     },
     table=(
-        Column("name", least=8), Column("created_at", "made"), Column("last_used_at", "last used"),
-        Column("expires_at", "expires"), Column("read_only", "read-only"), Column("expired"),
+        TableColumn("name", least=8), TableColumn("created_at", "made"), TableColumn("last_used_at", "last used"),
+        TableColumn("expires_at", "expires"), TableColumn("read_only", "read-only"), TableColumn("expired"),
     ),
 )  # fmt: skip

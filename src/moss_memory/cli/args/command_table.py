@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.registry.catalog import TOOLSETS
 from moss_memory.registry.responses import (
     FINDINGS,
-    Shape,
+    ResponseSchema,
     anything,
     file_path,
     flag,
@@ -67,7 +67,7 @@ class BuiltIn:
         self.defaults: dict[str, Any] = {}
         self.does = does
         self.table = table
-        self.answers = Shape("", answers or {})
+        self.answers = ResponseSchema("", answers or {})
         self.required = required
         self.aliases = aliases or {}
         self.everywhere = everywhere
@@ -462,7 +462,7 @@ _ALL = (
         does="commands.task_next.next_work",
         answers={
             "next": object_of(
-                Shape(
+                ResponseSchema(
                     "NextWork",
                     {
                         "id": text("the task"),

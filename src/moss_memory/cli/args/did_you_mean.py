@@ -40,7 +40,7 @@ _PROBABLE = ("name", "entity_type", "workspace")
 """Arguments that a positional word is probably for, if a command takes options only."""
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
+def suggest_word(word: str, known: Iterable[str]) -> str:
     """Return the end of a sentence that suggests the most similar known word, empty if none is similar."""
     import difflib  # imported only after a mistake
 
@@ -73,7 +73,7 @@ def unknown_option(word: str, command: Command) -> UsageError:
     known = [option.flag for option in command.options.values()]
     longer = [flag for flag in known if flag == f"{shown}s" or flag.endswith(f"-{shown[2:]}")]
     elsewhere = "" if longer else _command_with(shown[2:].replace("-", "_"), command)
-    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or nearest(shown, known)
+    hint = f"; `moss {elsewhere}` has it" if elsewhere else _did_you_mean(longer) or suggest_word(shown, known)
     return UsageError(f"unknown option {shown}{hint}")
 
 

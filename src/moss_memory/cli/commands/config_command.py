@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from moss_memory.config import DEFAULTS, find_repo_config, load_config, resolve_home, setting_problem
-from moss_memory.errors import invalid_request, nearest
+from moss_memory.errors import closest_match, invalid_request
 from moss_memory.storage.files.private_files import make_private_folder, write_private
 from moss_memory.storage.postgres.url import without_password
 
@@ -41,7 +41,7 @@ def set_setting(home: str | None, *, key: str, value: str) -> dict[str, Any]:
     folder = resolve_home(home)
     load_config(home)  # refuse a broken file instead of overwriting it
     if key not in DEFAULTS:
-        like = nearest(key, list(DEFAULTS))
+        like = closest_match(key, list(DEFAULTS))
         raise invalid_request(f"there is no setting {key[:100]!r}; the nearest is {like!r}", path="key")
     parsed = _parse_value(value, DEFAULTS[key])
     problem = setting_problem(key, parsed)
@@ -76,10 +76,14 @@ def settings_table(shown: dict[str, Any], *, width: int) -> str:
 
     from moss_memory.cli.render.cell import Cell, printable
     from moss_memory.cli.render.columns import align_rows
-    from moss_memory.registry.responses import Column
+    from moss_memory.registry.responses import TableColumn
 
     rows = [("home", shown["home"], shown["home_source"])]
     for key, one in shown["settings"].items():
         rows.append((key, json.dumps(one["value"], ensure_ascii=False), one["source"]))
-    columns = [Column("setting"), Column("value", least=12), Column("source", least=12, goes=1, widest=0)]
+    columns = [
+        TableColumn("setting"),
+        TableColumn("value", least=12),
+        TableColumn("source", least=12, goes=1, widest=0),
+    ]
     return align_rows(columns, [[Cell(printable(part)) for part in row] for row in rows], width=width)

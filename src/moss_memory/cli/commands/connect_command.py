@@ -118,7 +118,7 @@ def _with_hooks(
 
 def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
     """Write a file or delete it; return True if it changed. Keep a copy of a file that connecting changes."""
-    from moss_memory.connect.replaced_entries import forget
+    from moss_memory.connect.replaced_entries import delete_change
 
     if text == change.file.text:
         return False
@@ -131,7 +131,7 @@ def _write(change: ConfigEdit, text: str | None, *, connects: bool) -> bool:
         change.file.write(text, keep=not backup)
         change.file.backup = backup or change.file.backup
     if not connects:
-        forget(change.undo_key)
+        delete_change(change.undo_key)
     return True
 
 
@@ -139,14 +139,14 @@ def _apply(
     location: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
     """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
-    from moss_memory.connect.client_cli import has_own_command, own_command, run_own
-    from moss_memory.connect.replaced_entries import forget
+    from moss_memory.connect.client_cli import cli_commands, has_own_command, run_own
+    from moss_memory.connect.replaced_entries import delete_change
 
     changed = text is None or text != location.file.text
     entry = location.find_in(text or "")
     lines = []
     if changed and has_own_command(location.client, location.scope, entry):
-        lines = own_command(location.client, entry, was_there=location.entry is not None)
+        lines = cli_commands(location.client, entry, was_there=location.entry is not None)
     if dry_run:
         for line in lines:
             say(f"moss: would run: {shlex.join(line)}")
@@ -158,7 +158,7 @@ def _apply(
         run_own(lines)
     else:
         run_own(lines)
-        forget(location.undo_key)
+        delete_change(location.undo_key)
     return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
 
 

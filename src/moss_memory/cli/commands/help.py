@@ -67,9 +67,9 @@ def explain(_: str | None, *, command: str | None = None) -> int:
     elif any(name.startswith(command + " ") for name in command_names()):
         show(family_help(command))
     else:
-        from moss_memory.cli.args.did_you_mean import nearest
+        from moss_memory.cli.args.did_you_mean import suggest_word
 
-        raise UsageError(f"unknown command {command!r}{nearest(command, [*command_names(), *group_names()])}")
+        raise UsageError(f"unknown command {command!r}{suggest_word(command, [*command_names(), *group_names()])}")
     return 0
 
 

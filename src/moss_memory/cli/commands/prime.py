@@ -14,6 +14,7 @@ from .project import project_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 MOST_CHARS = 2_000
@@ -46,13 +47,22 @@ def prime(
         if before_compaction:
             show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
             return 0
-        lines = _workspace_lines(store, place) if place else _overview_lines(store)
-        if lines and not workspace and project.others:
-            names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in project.others)
-            lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
-    if lines:
-        show(_for_client(client, "start", _fence(lines)))
+        text = prime_text(store, place, client, others=() if workspace else project.others)
+    if text:
+        show(text)
     return 0
+
+
+def prime_text(store: Store, workspace: str, client: str, *, others: Sequence[str] = ()) -> str:
+    """Return the open work of a workspace, or of all if it is empty, as the hook of a client reads it.
+
+    `others` are the repositories that wrote to the workspace, if this one did not.
+    """
+    lines = _workspace_lines(store, workspace) if workspace else _overview_lines(store)
+    if lines and others:
+        names = ", ".join(quoted(name, _NAME_MAX_CHARS) for name in others)
+        lines.append(f"- this workspace was written from another repository: {names}; `moss where` explains")
+    return _for_client(client, "start", _fence(lines)) if lines else ""
 
 
 def _for_client(client: str, moment: str, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.code_state.work_tree import code_state_of
 from moss_memory.errors import MossError
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.rows.workspace_names import spelled, workspace_exists
+from moss_memory.rows.workspace_names import latest_spelling, workspace_exists
 from moss_memory.storage.origin import repositories_of, workspaces_written_from
 
 TYPE_CHECKING = False
@@ -48,10 +48,12 @@ def _find(tx: ReadTransaction, *, here: CodeState | None) -> Project:
         return Project("", "no setting names one, and this folder is in no git repository", None, [])
     name = _normal(here.repository)
     if name and workspace_exists(tx, name):
-        return Project(spelled(tx, name), "it has the name of this repository", here, _others(tx, name, here))
+        return Project(latest_spelling(tx, name), "it has the name of this repository", here, _others(tx, name, here))
     written = workspaces_written_from(tx, here.repository_id) if here.repository_id else []
     if len(written) == 1:
-        return Project(spelled(tx, written[0]), "only this workspace was written from this repository", here, [])
+        return Project(
+            latest_spelling(tx, written[0]), "only this workspace was written from this repository", here, []
+        )
     return Project("", f"no setting names one, and there is no workspace {here.repository!r}", here, [])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
-from moss_memory.secrets.scanner import told
+from moss_memory.secrets.scanner import findings_fields
 from moss_memory.store import Store
 
 from .command_request import load_settings
@@ -35,6 +35,6 @@ def restore_backup(home: str | None, path: str) -> dict[str, Any]:
     finally:
         engine.close()
     with Store(config, actor="cli") as store:
-        found = told(store.find_credentials())
+        found = findings_fields(store.find_credentials())
     answer: dict[str, Any] = {"restored": backup, "home": config.home, **found}
     return answer if kept is None else {**answer, "kept": kept}

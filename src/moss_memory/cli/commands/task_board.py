@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.cli.render.cell import Cell, cells, line_of, printable, wrap_text
 from moss_memory.cli.render.columns import share_width
 from moss_memory.errors import MossError, invalid_request
-from moss_memory.registry.responses import LONG, Column
+from moss_memory.registry.responses import LONG, TableColumn
 from moss_memory.rows.names import pluralize
 from moss_memory.store import Store
 
@@ -21,11 +21,11 @@ BLOCKERS_SHOWN = 5
 LINES_SHOWN = 2
 _STATUSES = ("ACTIVE", "TODO", "DONE")
 _COLUMNS = [
-    Column("id", least=16, widest=28),
-    Column("status", goes=2),
-    Column("title", least=16, widest=LONG),
-    Column("priority", goes=4),
-    Column("so far", least=9, goes=3),
+    TableColumn("id", least=16, widest=28),
+    TableColumn("status", goes=2),
+    TableColumn("title", least=16, widest=LONG),
+    TableColumn("priority", goes=4),
+    TableColumn("so far", least=9, goes=3),
 ]
 _TITLE = 2
 """The column in which the text of a blocker begins."""

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.cli.args.command import CommandRequest
-    from moss_memory.registry.responses import Shape
+    from moss_memory.registry.responses import ResponseSchema
 
 REMOVES_FOR_GOOD = ("_purge", "_erase")
 """Suffixes of tools that a terminal asks about."""
@@ -160,7 +160,7 @@ def _infer(store: Store, command: Command, request: CommandRequest) -> None:
     request.arguments = {"expected_version": present, **request.arguments, name: before}
 
 
-def _shape(command: Command, request: CommandRequest) -> Shape | None:
+def _shape(command: Command, request: CommandRequest) -> ResponseSchema | None:
     """Return the shape of the response; for `moss call`, that of the called tool."""
     called = catalog.find(request.arguments["tool"]) if command.operation.answers.is_open else command.operation
     return None if called is None else called.answers
@@ -246,7 +246,7 @@ def _ask_for_text(command: Command, request: CommandRequest) -> None:
         arguments["include_text"] = True
 
 
-def text_of(result: dict[str, Any], shape: Shape) -> str:
+def text_of(result: dict[str, Any], shape: ResponseSchema) -> str:
     """Return the single text of a response; refuse a response without one."""
     from moss_memory.cli.render.table import text_in
 
@@ -350,7 +350,7 @@ def _purge_command(command: Command, words: list[str]) -> Command | None:
 
 def _help_or_refuse(words: list[str]) -> int:
     """Print the help of a group if the words name one, else refuse."""
-    from moss_memory.cli.args.did_you_mean import nearest
+    from moss_memory.cli.args.did_you_mean import suggest_word
 
     from .help import command_names, family_help, group_names
 
@@ -361,10 +361,10 @@ def _help_or_refuse(words: list[str]) -> int:
         show(family_help(family))
         return 0
     if members:
-        hint = nearest(f"{family} {words[1]}", members)
+        hint = suggest_word(f"{family} {words[1]}", members)
         if family == "history" and hint.endswith(" reset?"):  # the only similarity is the group
             hint = f"; the versions of a capsule: moss versions {words[1]}"
         raise UsageError(f"unknown command {words[1]!r}{hint}", command=family)
     if family.startswith("-"):
         raise UsageError(f"unknown option {family}; options stand after the command")
-    raise UsageError(f"unknown command {family!r}{nearest(family, [*names, *group_names()])}")
+    raise UsageError(f"unknown command {family!r}{suggest_word(family, [*names, *group_names()])}")

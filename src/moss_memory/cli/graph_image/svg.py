@@ -30,7 +30,7 @@ FONTS = (
 )
 
 
-class Card:
+class NodeBox:
     """A node to draw: a head with type, id and status, and the lines of its title."""
 
     def __init__(self, node: dict[str, Any]) -> None:
@@ -87,7 +87,7 @@ class Card:
 def svg_of(graph: Graph, heading: str) -> tuple[str, float, float]:
     """Return the whole image, its width and its height."""
     nodes = [*graph.nodes.values(), *({"id": one} for one in graph.missing)]
-    cards = {str(node["id"]): Card(node) for node in nodes}
+    cards = {str(node["id"]): NodeBox(node) for node in nodes}
     colours = colours_of(sorted({card.kind for card in cards.values() if not card.missing}))
     rels = [cut(one_line(rel), _SMALL, _REL_WIDTH) for _, rel, _ in graph.edges]
     arrows = [_arrow_of(edge, rel, is_work=bool(graph.tasks)) for edge, rel in zip(graph.edges, rels, strict=True)]
@@ -147,7 +147,7 @@ def _label(arrow: Arrow, rel: str) -> str:
     return _text(x, y + 3.5, rel, _SMALL, INK, anchor="middle", more=halo)
 
 
-def _legend(cards: dict[str, Card], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
+def _legend(cards: dict[str, NodeBox], colours: dict[str, tuple[str, str]], width: float) -> tuple[str, float, float]:
     """Return the legend of colours and borders, wrapped to the width, with its size."""
     counts: dict[str, int] = {}
     for card in cards.values():

@@ -9,14 +9,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from moss_memory.registry.responses import Column
+    from moss_memory.registry.responses import TableColumn
 
 
 WHOLE = ("name", "workspace")
 """Columns that are never cut, because a row cannot be fetched without them."""
 
 
-def align_rows(columns: Sequence[Column], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
+def align_rows(columns: Sequence[TableColumn], rows: list[list[Cell]], *, width: int = 0, reading: bool = False) -> str:
     """Return rows under their titles, at most as wide as the terminal; numbers are aligned right.
 
     For `reading`, names and workspaces are not cut; if they leave no width for the other columns, each row is a block.
@@ -33,7 +33,7 @@ def align_rows(columns: Sequence[Column], rows: list[list[Cell]], *, width: int 
     return "\n".join([f"{TITLE}{first}{TITLE_END}", *others])
 
 
-def _stack(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str:
+def _stack(columns: Sequence[TableColumn], rows: list[list[Cell]], width: int) -> str:
     """Return each row as a block of lines; nothing is cut."""
     label = max((len(column.title) for column in columns), default=0) + 2
     blocks = []
@@ -50,7 +50,9 @@ def _stack(columns: Sequence[Column], rows: list[list[Cell]], width: int) -> str
     return "\n\n".join(blocks)
 
 
-def share_width(columns: Sequence[Column], needed: list[int], width: int, *, whole: tuple[str, ...] = ()) -> list[int]:
+def share_width(
+    columns: Sequence[TableColumn], needed: list[int], width: int, *, whole: tuple[str, ...] = ()
+) -> list[int]:
     """Return the width of each column, 0 if it is left out: long texts shrink first, then columns are dropped."""
     widths = [_max_width(column, wide, whole) for column, wide in zip(columns, needed, strict=True)]
     while width and _total(widths) > width:
@@ -73,7 +75,7 @@ def share_width(columns: Sequence[Column], needed: list[int], width: int, *, who
     return widths
 
 
-def _max_width(column: Column, needed: int, whole: tuple[str, ...]) -> int:
+def _max_width(column: TableColumn, needed: int, whole: tuple[str, ...]) -> int:
     """Return the maximal width of a column."""
     return needed if column.key in whole else min(needed, column.widest or needed)
 

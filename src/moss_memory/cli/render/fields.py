@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.responses import Field, Shape
+    from moss_memory.registry.responses import Field, ResponseSchema
 
     Found = dict[str, tuple[Field, Any]]
 
 _SENTENCE_CHARS = 24
 
 
-def labelled_fields(answer: dict[str, Any], shape: Shape) -> Found:
+def labelled_fields(answer: dict[str, Any], shape: ResponseSchema) -> Found:
     """Return the fields of a response by label, including those of opened objects."""
     found: Found = {}
     for key, field in shape.fields.items():

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.errors import MossError
-    from moss_memory.registry.responses import Shape
+    from moss_memory.registry.responses import ResponseSchema
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 ERRORS_SHOWN = 10
@@ -37,7 +37,7 @@ def secure_descriptors() -> None:
             os.open(os.devnull, os.O_WRONLY if fd == 0 else os.O_RDONLY)
 
 
-def answer(value: Any, *, table: Shape | None = None, plain: bool = False) -> None:
+def answer(value: Any, *, table: ResponseSchema | None = None, plain: bool = False) -> None:
     """Print a response: as a table if its shape is given, else as JSON, indented on a terminal.
 
     Invisible characters are escaped in JSON: the value is the same, and an agent that reads the output sees them. A

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.registry.responses import Column
+from moss_memory.registry.responses import TableColumn
 
 from .cell import Cell, line_of, printable, wrap_text
 from .columns import align_rows
@@ -15,11 +15,19 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
-_FIELDS = [Column("field", least=8), Column("type"), Column("needed"), Column("more", least=16, widest=0)]
+_FIELDS = [
+    TableColumn("field", least=8),
+    TableColumn("type"),
+    TableColumn("needed"),
+    TableColumn("more", least=16, widest=0),
+]
 _SOURCES = [
-    Column("field", least=8), Column("value", least=16), Column("observed", goes=4), Column("agent", least=6, goes=3),
-    Column("sources", least=10, goes=5),
-]  # fmt: skip
+    TableColumn("field", least=8),
+    TableColumn("value", least=16),
+    TableColumn("observed", goes=4),
+    TableColumn("agent", least=6, goes=3),
+    TableColumn("sources", least=10, goes=5),
+]
 
 
 def with_titles(store: Store, result: dict[str, Any]) -> dict[str, Any]:

@@ -9,18 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.registry.responses import Shape
+    from moss_memory.registry.responses import ResponseSchema
 
 _INDENT = 2
 
 
-def hits_of(hits: list[dict[str, Any]], shape: Shape, width: int) -> str:
+def hits_of(hits: list[dict[str, Any]], shape: ResponseSchema, width: int) -> str:
     """Return every hit with the name by which it is fetched, uncut, and its whole snippet."""
     rows = hits if shape.row is None else [shape.row(hit) for hit in hits]
     return "\n\n".join("\n".join(_lines(row, shape, width)) for row in rows)
 
 
-def _lines(hit: dict[str, Any], shape: Shape, width: int) -> list[str]:
+def _lines(hit: dict[str, Any], shape: ResponseSchema, width: int) -> list[str]:
     head, about = _describe_named(hit) if hit.get("name") else _describe_nameless(hit)
     about += [hit["status"]] if hit.get("status") else []
     about.append(cell_of(shape.fields["at"], hit.get("at")).text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Column, Field
+from moss_memory.registry.responses import Field, TableColumn
 
 from .cell import Cell, cell_of, printable, wrap_text
 from .columns import align_rows
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from moss_memory.registry.responses import Shape
+    from moss_memory.registry.responses import ResponseSchema
 
     from .fields import Found
 
@@ -32,7 +32,7 @@ _REMARKS = {
 
 
 def table_of(
-    answer: dict[str, Any], shape: Shape, *, width: int = 0, reading: bool = False, colour: bool = False
+    answer: dict[str, Any], shape: ResponseSchema, *, width: int = 0, reading: bool = False, colour: bool = False
 ) -> str:
     """Return a response for people: fields first, then lists as rows, then long texts uncut.
 
@@ -50,13 +50,13 @@ def table_of(
     return paint(_render(answer, shape, width, reading), colour=colour)
 
 
-def _step_fields(shape: Shape) -> dict[str, Field]:
+def _step_fields(shape: ResponseSchema) -> dict[str, Field]:
     steps = shape.fields["steps"]
     fields: dict[str, Field] = steps.of.of.fields if _is_rows(steps) else {}
     return fields
 
 
-def _render(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> str:
+def _render(answer: dict[str, Any], shape: ResponseSchema, width: int, reading: bool) -> str:
     found = labelled_fields(answer, shape)
     if not found:
         return NOTHING
@@ -73,7 +73,7 @@ def _render(answer: dict[str, Any], shape: Shape, width: int, reading: bool) -> 
     return "\n\n".join(block for block in blocks if block) or NOTHING
 
 
-def text_in(answer: dict[str, Any], shape: Shape) -> str | None:
+def text_in(answer: dict[str, Any], shape: ResponseSchema) -> str | None:
     """Return the single text of a response unchanged, None if it has none."""
     return next(iter(_texts(labelled_fields(answer, shape))), None)
 
@@ -112,12 +112,12 @@ def _listing(
     return blocks
 
 
-def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: bool = False) -> str:
+def rows_of(items: list[dict[str, Any]], shape: ResponseSchema, width: int, *, reading: bool = False) -> str:
     """Return objects of one shape as rows, in the columns that have values."""
     if not items:
         return NOTHING
     rows = items if shape.row is None else [shape.row(item) for item in items]
-    declared = shape.table or [Column(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
+    declared = shape.table or [TableColumn(key, least=8, goes=at) for at, key in enumerate(shape.fields)]
     if not width and not reading:
         return _plain_table(declared, rows, shape)
     text = next((column.key for column in declared if _is_whole(shape, column.key)), None)
@@ -135,7 +135,7 @@ def rows_of(items: list[dict[str, Any]], shape: Shape, width: int, *, reading: b
     return "\n".join([table, "", *wrap_text(f"All: {constants}", width)]) if constants else table
 
 
-def _is_whole(shape: Shape, key: str) -> bool:
+def _is_whole(shape: ResponseSchema, key: str) -> bool:
     return key in shape.fields and shape.fields[key].shown == "whole"
 
 
@@ -144,13 +144,13 @@ def _is_scalar(field: Field) -> bool:
     return (field.shown != "never" and field.kind in _SCALARS) or (field.kind == "list" and field.of.kind in _SCALARS)
 
 
-def _plain_table(declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape) -> str:
+def _plain_table(declared: Sequence[TableColumn], rows: list[dict[str, Any]], shape: ResponseSchema) -> str:
     """Return rows with every column that has a value, those of the screen first; cut nothing."""
     keys = [column.key for column in declared]
     titles = {column.key: column.title for column in declared}
     keys += [key for key, field in shape.fields.items() if key not in titles and _is_scalar(field)]
     columns = [
-        Column(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
+        TableColumn(key, titles.get(key, ""), widest=0) for key in keys if any(row.get(key) is not None for row in rows)
     ]
     fields = [shape.fields.get(column.key, _COMPUTED) for column in columns]
     shown = [
@@ -159,7 +159,9 @@ def _plain_table(declared: Sequence[Column], rows: list[dict[str, Any]], shape: 
     return align_rows(columns, shown)
 
 
-def _text_blocks(declared: Sequence[Column], rows: list[dict[str, Any]], shape: Shape, text: str, width: int) -> str:
+def _text_blocks(
+    declared: Sequence[TableColumn], rows: list[dict[str, Any]], shape: ResponseSchema, text: str, width: int
+) -> str:
     """Return rows with a long text as blocks: the other columns on one line, then the text, wrapped."""
     columns = [column for column in declared if column.key != text and column.tells(rows)]
     blocks = []
@@ -173,7 +175,7 @@ def _text_blocks(declared: Sequence[Column], rows: list[dict[str, Any]], shape: 
     return "\n\n".join(blocks)
 
 
-def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Column, str]:
+def _constant_columns(columns: list[TableColumn], rows: list[list[Cell]]) -> dict[TableColumn, str]:
     """Return the columns with the same value in every row, and the value; columns that identify a row are excluded."""
     if len(rows) < 2:
         return {}
@@ -184,8 +186,8 @@ def _constant_columns(columns: list[Column], rows: list[list[Cell]]) -> dict[Col
 
 
 def _without(
-    same: dict[Column, str], columns: list[Column], rows: list[list[Cell]]
-) -> tuple[list[Column], list[list[Cell]]]:
+    same: dict[TableColumn, str], columns: list[TableColumn], rows: list[list[Cell]]
+) -> tuple[list[TableColumn], list[list[Cell]]]:
     indexes = [at for at, column in enumerate(columns) if column not in same]
     return [columns[at] for at in indexes], [[row[at] for at in indexes] for row in rows]
 
@@ -198,7 +200,7 @@ def _sides(sides: Found, width: int) -> str:
     shape = next(iter(sides.values()))[0].of
     known = [key for key in shape.fields if not key.startswith("last_") and key not in ("id", "from", "rel", "to")]
     fields = [key for key in known if any(state.get(key) for state in states)]
-    columns = [Column("field"), *(Column(label, least=10) for label in sides)]
+    columns = [TableColumn("field"), *(TableColumn(label, least=10) for label in sides)]
     rows = [[Cell(key), *(cell_of(shape.fields[key], state.get(key)) for state in states)] for key in fields]
     return align_rows(columns, rows, width=width) if rows else ""
 

@@ -52,7 +52,7 @@ def embedder(folder: str = "") -> Embedder:
         return _load(folder)
 
 
-def forget() -> None:
+def unload_models() -> None:
     """Unload every model."""
     _load.cache_clear()
 

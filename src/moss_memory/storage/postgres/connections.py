@@ -101,7 +101,7 @@ class Connections:
         """Incremented by `close`: connections of an earlier generation are closed when they are given back."""
         self._generations: dict[int, int] = {}
 
-    def take(self, prepare: Callable[[Connection], None], *, fresh: bool = False) -> Connection:
+    def acquire(self, prepare: Callable[[Connection], None], *, fresh: bool = False) -> Connection:
         """Return a connection for one call; with `fresh` a new one, because idle ones may be broken."""
         if fresh:
             self.close()

@@ -63,7 +63,7 @@ class Documents:
     def __len__(self) -> int:
         return len(self.slots)
 
-    def places_of(self, slots: Numbers) -> Numbers:
+    def positions_of(self, slots: Numbers) -> Numbers:
         """Return the positions of slots, -1 if a slot is not here."""
         if not len(self):
             return np.full(len(slots), -1)

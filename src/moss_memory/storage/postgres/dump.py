@@ -71,7 +71,7 @@ def advance_sequences(tx: Transaction) -> None:
         tx.run(f"select setval({sequence}, {last or 1}, {'true' if last else 'false'})")
 
 
-def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:
     """Empty every table except `but`, and reset the sequences."""
     for name, _ in list(tx.rows(_TABLES)):
         if name == COUNTERS:

@@ -98,19 +98,19 @@ class PostgresEngine:
         """Return a write transaction, which locks its workspace, or the whole store, at its first statement."""
         return PostgresWrite(self, timeout_s, call)
 
-    def write(self, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
+    def write(self, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Run a call in a write transaction, commit it, and return its result."""
-        return run_with_retry(self, carry_out, timeout_s=timeout_s, call=call)
+        return run_with_retry(self, run, timeout_s=timeout_s, call=call)
 
-    def take(self) -> Connection:
+    def acquire(self) -> Connection:
         """Take a connection for one call from the pool."""
-        return self._connections.take(self._prepare)
+        return self._connections.acquire(self._prepare)
 
     def take_again(self, lost: Connection) -> Connection:
         """Replace a connection that was lost while idle, and close all other idle ones."""
         self._connections.drop(lost)
         self.dictionary = TermDictionary()  # the new connection may be to another server
-        return self._connections.take(self._prepare, fresh=True)
+        return self._connections.acquire(self._prepare, fresh=True)
 
     def give_back(self, connection: Connection) -> None:
         """Return the connection of a finished transaction to the pool."""
@@ -128,7 +128,7 @@ class PostgresEngine:
             if connection is not None:
                 self._clock.measure(connection)
             else:
-                taken = self.take()
+                taken = self.acquire()
                 try:
                     self._clock.measure(taken)
                 finally:
@@ -137,7 +137,7 @@ class PostgresEngine:
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
         """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""
-        connection = self.take()
+        connection = self.acquire()
         try:
             try:
                 return connection, *self._lock(connection, timeout_s, call)
@@ -233,11 +233,11 @@ class PostgresEngine:
             return True
         return version < 0 if self._schema < 0 else version != 0
 
-    def is_taken(self) -> bool:
+    def has_data(self) -> bool:
         """Return True if there is a store with data; a new schema or an unfinished bulk load has none."""
         if self._version() <= 0:
             return False
-        connection = self.take()
+        connection = self.acquire()
         try:
             return connection.execute("select 1 from events limit 1").fetchone() is not None
         finally:
@@ -245,7 +245,7 @@ class PostgresEngine:
 
     def _version(self) -> int:
         """Return the version of the schema, supported or not; 0 if there is none."""
-        connection = self._connections.take(lambda _: None)
+        connection = self._connections.acquire(lambda _: None)
         try:
             return version_of(connection)
         finally:
@@ -262,7 +262,7 @@ class PostgresEngine:
         """Return the size of the tables by the count of their pages, 0 if the server cannot be reached."""
         pages = "select coalesce(sum(relpages), 0) from pg_class where relnamespace = current_schema()::regnamespace"
         try:
-            connection = self.take()
+            connection = self.acquire()
         except (psycopg.Error, MossError):
             return 0
         try:
@@ -315,21 +315,21 @@ class PostgresEngine:
             tx.rollback()
             tx.release()
 
-    def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
+    def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empty every table except `but` and reset the sequences, in one transaction."""
-        from .dump import forget
+        from .dump import truncate_all
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
-            forget(tx, but=but)
+            truncate_all(tx, but=but)
             tx.commit()
         finally:
             tx.rollback()
             tx.release()
 
-    def mark(self) -> object:
+    def change_token(self) -> object:
         """Return a token that differs after every change, in any order of commits."""
-        connection = self.take()
+        connection = self.acquire()
         try:
             return connection.execute(_MARK).fetchone()
         finally:

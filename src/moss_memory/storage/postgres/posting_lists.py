@@ -129,7 +129,7 @@ class PostingLists:
         """Postings, the indexes of those that are in existing documents, and the position of each document."""
         for part in (blocks, documents.postings) if len(documents.postings) else (blocks,):
             chosen = np.flatnonzero(np.isin(part.numbers, wanted))
-            at = documents.places_of(part.slots[chosen])
+            at = documents.positions_of(part.slots[chosen])
             if len(dead):
                 at[np.isin(part.slots[chosen], dead)] = -1
             is_there = at >= 0

@@ -34,7 +34,7 @@ _LONGEST_PAUSE_S = 0.5
 
 
 def run_with_retry(
-    engine: PostgresEngine, carry_out: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
+    engine: PostgresEngine, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
 ) -> Result:
     """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary."""
     until = time.monotonic() + timeout_s
@@ -44,7 +44,7 @@ def run_with_retry(
         failure: MossError | psycopg.Error
         tx = engine.begin_write(timeout_s=max(until - time.monotonic(), 0.0), call=call)
         try:
-            result = carry_out(tx)
+            result = run(tx)
             tx.commit()
             return result
         except Unconfirmed as error:

@@ -55,7 +55,7 @@ class Scope(SearchFilters):
         """Run a statement with the parameters of the filters and these, and return its rows."""
         return list(self._tx.rows(sql, {**self.parameters, **values}))
 
-    def within(self, mask: Numbers) -> Numbers:
+    def filter_mask(self, mask: Numbers) -> Numbers:
         """Return the positions of the documents of a mask that are within the filters."""
         at = np.flatnonzero(mask if self.unwanted is None else mask & ~self.unwanted)
         documents = self._index.all

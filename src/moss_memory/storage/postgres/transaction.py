@@ -65,7 +65,7 @@ class PostgresTransaction(ReadTransactionBase):
         return {"scope": "database"}  # not the server's log, standbys and backups
 
     def _begin(self) -> Connection:
-        connection = self._connection = self._engine.take()
+        connection = self._connection = self._engine.acquire()
         return connection
 
     def execute(self, sql: str, parameters: Parameters | None = None) -> Cursor:

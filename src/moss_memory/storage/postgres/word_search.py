@@ -45,9 +45,9 @@ def by_words(tx: PostgresTransaction, request: SearchRequest) -> Hits:
         scope = Scope(tx, request, index)
         matched = MatchEvaluator(index, query.expression)
         if query.excludes:
-            return _search_all_except(scope, index.all.docs[scope.within(matched.mask)].tolist(), request)
+            return _search_all_except(scope, index.all.docs[scope.filter_mask(matched.mask)].tolist(), request)
         matcher = Matcher(operands=positive_operands(query.expression))
-        at = scope.within(matched.mask)
+        at = scope.filter_mask(matched.mask)
         scores = bm25(index, matched.phrases)[at]
 
     def find_best(most: int) -> tuple[list[tuple[float, int]], int]:
@@ -123,7 +123,7 @@ class Question:
         for row, (_, forms) in zip(held, self._words, strict=False):
             for at, _ in forms:
                 row[at] = True
-        inside = scope.within(np.logical_or.reduce(held))
+        inside = scope.filter_mask(np.logical_or.reduce(held))
         phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
         scores = bm25(self._index, phrases)[inside] * (1 / (IDEAL * self.weight))
         return inside, scores, self._shares(held[:, inside])

@@ -38,7 +38,7 @@ def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 
-def forget(tx: Transaction, *, but: tuple[str, ...]) -> None:
+def truncate_all(tx: Transaction, *, but: tuple[str, ...]) -> None:
     """Empty every table except `but` and reset all counters."""
     tx.run("pragma defer_foreign_keys = on")
     for name in _tables(tx):

@@ -64,7 +64,7 @@ class SqliteEngine:
     def begin_read(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
         """Begin a transaction that reads a snapshot and never waits for a writer."""
         self._refuse_after_fork()
-        reader = self._readers.take(self._prepare)
+        reader = self._readers.acquire(self._prepare)
         try:
             if snapshot:
                 reader.connection.execute("begin")
@@ -114,11 +114,11 @@ class SqliteEngine:
         """Return a transaction that takes the write lock at its first statement."""
         return SqliteWrite(self, timeout_s, call)
 
-    def write(self, carry_out: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
+    def write(self, run: Callable[[SqliteWrite], Result], *, timeout_s: float, call: CallContext) -> Result:
         """Run a call in a writing transaction, commit it and return its result."""
         tx = SqliteWrite(self, timeout_s, call)
         with tx, tx:  # twice: an interrupt during the first exit leaves the second
-            result = carry_out(tx)
+            result = run(tx)
             tx.commit()
         return result
 
@@ -225,7 +225,7 @@ class SqliteEngine:
         """Return whether there is a store, or any other file in its place."""
         return os.path.lexists(self._path)
 
-    def is_taken(self) -> bool:
+    def has_data(self) -> bool:
         """Return whether there is a store, or any other file in its place."""
         return self.exists()
 
@@ -248,7 +248,7 @@ class SqliteEngine:
 
         reserve_path(path, self._home, DATABASE)
         try:
-            reader = self._readers.take(self._prepare)
+            reader = self._readers.acquire(self._prepare)
             try:
                 # Outside of a transaction, in which SQLite refuses to copy: the statement has its own snapshot.
                 reader.connection.execute("pragma query_only = off")  # the new file counts as a change, too
@@ -295,19 +295,19 @@ class SqliteEngine:
             self._close_writer()
             put_in_place(self._path, os.path.join(self._home, DATABASE))
 
-    def forget(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
+    def truncate_all(self, *, call: CallContext, but: tuple[str, ...] = ()) -> None:
         """Empty every table except `but` and reset all counters, in one transaction."""
-        from .dump import forget
+        from .dump import truncate_all
 
         tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
         try:
-            forget(tx, but=but)
+            truncate_all(tx, but=but)
             tx.commit()
         finally:
             tx.rollback()
             tx.release()
 
-    def mark(self) -> object:
+    def change_token(self) -> object:
         """Return an idle connection and SQLite's counter of the commits of other connections since it was opened."""
         with self._watch_lock:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
@@ -317,7 +317,7 @@ class SqliteEngine:
                 return None  # moved or removed; reads and writes report it
             if watcher is None:
                 self._readers.check_at_next_call()
-                watcher = self._watcher = self._readers.take(self._prepare)
+                watcher = self._watcher = self._readers.acquire(self._prepare)
                 self._watches += 1
             found = (self._watches, only_value(watcher.connection, "pragma data_version"))
             if not watcher.lasts:
@@ -367,7 +367,7 @@ class SqliteEngine:
         if not isinstance(error, (apsw.IOError, apsw.CorruptError, apsw.NotADBError)):
             return None
         try:
-            reader = self._readers.take(self._prepare)
+            reader = self._readers.acquire(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
@@ -380,7 +380,7 @@ class SqliteEngine:
         """Return the error if another version of Moss has migrated the store meanwhile, else None."""
         self._readers.renew()
         try:
-            self._readers.give_back(self._readers.take(self._prepare))
+            self._readers.give_back(self._readers.acquire(self._prepare))
         except MossError as error:
             return error
         except apsw.Error:
@@ -389,11 +389,11 @@ class SqliteEngine:
 
     def _encoding_error(self) -> MossError | None:
         """Return the error for a row with invalid UTF-8 if there is one, else None."""
-        from moss_memory.storage.sqlite.repair.encoding_check import invalid_utf8_error, unreadable
+        from moss_memory.storage.sqlite.repair.encoding_check import invalid_utf8_error, rows_with_invalid_text
 
-        reader = self._readers.take(self._prepare)
+        reader = self._readers.acquire(self._prepare)
         try:
-            found = next(unreadable(reader.connection), None)
+            found = next(rows_with_invalid_text(reader.connection), None)
         finally:
             self._readers.give_back(reader)
         return None if found is None else invalid_utf8_error(found, self._home)
@@ -403,7 +403,7 @@ class SqliteEngine:
         from .diagnosis import explain
 
         try:
-            reader = self._readers.take(self._prepare)
+            reader = self._readers.acquire(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
@@ -489,7 +489,7 @@ class SqliteEngine:
         """Start with new connections, unless a call of the parent was running."""
         if self._readers.in_use or self._writer is not None:
             _forked_in_use[self._path] = (self._writer, self._readers)
-        self._lock.forget()
+        self._lock.close_in_child()
         self._reset()
 
 

@@ -26,7 +26,7 @@ def words_of(text: str) -> list[str]:
     return found
 
 
-def places_of(data: bytes) -> list[tuple[int, int, str]]:
+def word_spans(data: bytes) -> list[tuple[int, int, str]]:
     """Return every word of a text with its byte range: `(start, end, word)`."""
     found: list[tuple[int, int, str]] = _tokenizers()[0](
         data, apsw.FTS5_TOKENIZE_DOCUMENT, None, include_colocated=False

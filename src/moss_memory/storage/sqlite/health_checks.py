@@ -7,7 +7,7 @@ import os
 from moss_memory.errors import MossError
 from moss_memory.storage.consistency import describe
 from moss_memory.storage.health import DAMAGED, FAILED, MENDED, PENDING, SOUND, UNCHECKED, CheckResult
-from moss_memory.storage.sqlite.repair.encoding_check import unreadable
+from moss_memory.storage.sqlite.repair.encoding_check import rows_with_invalid_text
 
 from .backup import leftovers
 from .connections import only_value
@@ -122,7 +122,7 @@ def _pages(connection: apsw.Connection) -> Iterator[CheckResult]:
 
 
 def _rows(connection: apsw.Connection) -> Iterator[CheckResult]:
-    found = list(unreadable(connection))
+    found = list(rows_with_invalid_text(connection))
     yield CheckResult("rows", DAMAGED, found=found) if found else CheckResult("rows", SOUND)
 
 

@@ -126,11 +126,11 @@ class WriteLock:
                 file.close()
         self._lock_file = self._queue_file = None
 
-    def forget(self) -> None:
+    def close_in_child(self) -> None:
         """Close everything, in a forked child: else the lock of a killed parent would stay held."""
         for waiter in [reference() for reference in self._waiters]:
             if waiter is not None:
-                waiter.forget()
+                waiter.close_in_child()
         self.close()
 
 
@@ -145,7 +145,7 @@ class Slot:
     def __init__(self) -> None:
         self._owner: dict[str, Token] = {}
 
-    def take(self, token: Token) -> bool:
+    def try_acquire(self, token: Token) -> bool:
         """Become the owner, unless there is another."""
         return self._owner.setdefault("owner", token) is token
 
@@ -230,7 +230,7 @@ class Hold:
 
     def _take(self, slot: Slot, timeout_s: float) -> bool:
         deadline = time.monotonic() + timeout_s
-        while not slot.take(self._token):
+        while not slot.try_acquire(self._token):
             if time.monotonic() >= deadline:
                 return False
             time.sleep(_SPIN_S)
@@ -246,7 +246,7 @@ class Hold:
     def _try_acquire(self) -> bool:
         """Acquire the lock if it is free and nobody waits for it."""
         lock = self._lock
-        if not lock.writing.take(self._token):
+        if not lock.writing.try_acquire(self._token):
             return False
         queue = self._queue = lock.queue_file()
         acquired = (queue is None or _try_lock(queue)) and self._try_lock()
@@ -321,7 +321,7 @@ class Hold:
         The first in the queue may be stopped by Ctrl-Z or a debugger.
         """
         lock = self._lock
-        if not lock.writing.take(self._token):
+        if not lock.writing.try_acquire(self._token):
             return False, None
         record = None
         if self._try_lock():
@@ -394,9 +394,9 @@ class Waiter:
         # Unlocked explicitly: a child that was forked meanwhile has these files open, too.
         unlock(self.lock_file)
         self.leave_queue()
-        self.forget()
+        self.close_in_child()
 
-    def forget(self) -> None:
+    def close_in_child(self) -> None:
         """Close the files and unlock nothing that another process may hold by the same files."""
         self.lock_file.close()
         if self.queue_file is not None:

@@ -69,7 +69,7 @@ class Readers:
         found = [reader() for reader in list(self._all)]
         return sum([reader is not None and reader not in idle for reader in found])
 
-    def take(self, prepare: Callable[[], None]) -> Reader:
+    def acquire(self, prepare: Callable[[], None]) -> Reader:
         """Return a reader of the database at the path, or of an empty store if there is none.
 
         `prepare` migrates a database of an older schema.

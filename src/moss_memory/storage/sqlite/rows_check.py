@@ -11,7 +11,7 @@ from moss_memory.rows.names import normalize_name
 from moss_memory.storage import consistency
 
 from .dump import TABLES
-from .repair.encoding_check import unreadable
+from .repair.encoding_check import rows_with_invalid_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def _all(connection: apsw.Connection, references: bool) -> Iterator[Fault]:
             yield from _related(connection)
             yield from _names(connection)
     except UnicodeDecodeError:
-        for found in unreadable(connection):
+        for found in rows_with_invalid_text(connection):
             yield consistency.fault(found["table"], found.get("row"), found.get("column", ""), "is not UTF-8")
 
 

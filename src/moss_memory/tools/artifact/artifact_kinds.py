@@ -7,7 +7,7 @@ import os
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.decode import check_json
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import BAD_FILE, Column, Shape, choice, flag, free, list_of, text
+from moss_memory.registry.responses import BAD_FILE, ResponseSchema, TableColumn, choice, flag, free, list_of, text
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ NEEDS_TEXT = "x-needs-text"
 """The keyword in the schema of a kind whose artifacts need a text."""
 _ERRORS_MAX = 20
 _SHOWN_CHARS = 200
-_KIND = Shape(
+_KIND = ResponseSchema(
     "ArtifactKind",
     {
         "kind": text("its name"),
@@ -30,10 +30,10 @@ _KIND = Shape(
         "schema": free("the JSON Schema of its data"),
     },
     table=(
-        Column("kind", least=6, goes=3),
-        Column("holds", least=20),
-        Column("needs_text", "text", goes=2, unless=False),
-        Column("source", least=12, goes=1, widest=0),
+        TableColumn("kind", least=6, goes=3),
+        TableColumn("holds", least=20),
+        TableColumn("needs_text", "text", goes=2, unless=False),
+        TableColumn("source", least=12, goes=1, widest=0),
     ),
     row=lambda kind: {**kind, "holds": kind["schema"].get("description", "")},
 )

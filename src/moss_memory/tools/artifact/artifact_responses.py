@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from moss_memory.registry.responses import (
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     fetch_key_of,
     free,
     integer,
@@ -16,7 +16,7 @@ from moss_memory.registry.responses import (
 
 KEY = fetch_key_of("artifact", name="ArtifactKey")
 
-ITEM = Shape(
+ITEM = ResponseSchema(
     "ArtifactItem",
     {
         "id": text("ULID"),
@@ -38,15 +38,15 @@ ITEM = Shape(
         "deleted_at": moment("when it was deleted", optional=True),
     },
     table=(
-        Column("kind", least=6, goes=3),
-        Column("name", least=8),
-        Column("workspace", least=8, goes=6),
-        Column("version", goes=4),
-        Column("expires_at", "expires", goes=5),
-        Column("run_id", least=8, goes=7),
-        Column("updated_at", "updated", goes=3),
-        Column("deleted_at", "deleted", goes=2, unless=None),
-        Column("id", when=needs_id_column),
+        TableColumn("kind", least=6, goes=3),
+        TableColumn("name", least=8),
+        TableColumn("workspace", least=8, goes=6),
+        TableColumn("version", goes=4),
+        TableColumn("expires_at", "expires", goes=5),
+        TableColumn("run_id", least=8, goes=7),
+        TableColumn("updated_at", "updated", goes=3),
+        TableColumn("deleted_at", "deleted", goes=2, unless=None),
+        TableColumn("id", when=needs_id_column),
     ),
 )
 ARTIFACT = ITEM.with_fields(

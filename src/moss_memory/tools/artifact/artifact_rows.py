@@ -40,7 +40,7 @@ sql = load_queries(__file__)
 artifacts = AddressedRows("artifacts", COLUMNS, noun="artifact", lists="artifact_list", lists_all="artifact_list")
 
 
-def measured(data_json: str, text: str | None) -> dict[str, Any]:
+def content_columns(data_json: str, text: str | None) -> dict[str, Any]:
     """Return the content columns of an artifact with their sizes."""
     text_chars = None if text is None else len(text)
     return {"data_json": data_json, "text": text, "data_chars": len(data_json), "text_chars": text_chars}
@@ -53,19 +53,19 @@ versioned = Versioned(
         "phase": "phase", "role": "role",
     },
     chars="data_chars + coalesce(text_chars, 0)",
-    measured=lambda content: measured(content["data_json"], content["text"]),
+    measured=lambda content: content_columns(content["data_json"], content["text"]),
     sql=sql,
     unversioned=("workspace_raw", "name_raw", "tags_json", "phase", "role"),
     alive=UNEXPIRED,
 )  # fmt: skip
 
 
-def shown(row: dict[str, Any]) -> dict[str, Any]:
+def to_response(row: dict[str, Any]) -> dict[str, Any]:
     """Return an artifact as a response, with null for absent fields, so that it can be stored again as it is."""
-    return shown_values([row[column] for column in COLUMNS])
+    return values_to_response([row[column] for column in COLUMNS])
 
 
-def shown_values(values: Sequence[Any]) -> dict[str, Any]:
+def values_to_response(values: Sequence[Any]) -> dict[str, Any]:
     """Return the same from the values of all columns, which saves a dict in the most frequent call."""
     item = dict(zip(_SHOWN, values, strict=False))
     item["data"] = decode(item["data"])[0]
@@ -84,7 +84,7 @@ def kept(tx: ReadTransaction, *, workspace: str, name: str) -> dict[str, Any] | 
     return {"data": data, "ttl_seconds": ttl_seconds, "created_at": created_at, "updated_at": updated_at}
 
 
-def listed(values: Row) -> dict[str, Any]:
+def to_list_item(values: Row) -> dict[str, Any]:
     """Return a row of `list_columns` as an item of a list, with its data and without its text."""
     row = dict(zip(LIST_COLUMNS, values, strict=True))
     item = {

@@ -27,8 +27,8 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     LONG,
     PAGE_THAT_ENDS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     flag,
     free,
     integer,
@@ -51,12 +51,12 @@ from .artifact_rows import (
     EXPECTED,
     UNEXPIRED,
     artifacts,
+    content_columns,
     list_columns,
-    listed,
-    measured,
-    shown,
-    shown_values,
     sql,
+    to_list_item,
+    to_response,
+    values_to_response,
     versioned,
 )
 
@@ -111,7 +111,7 @@ TEXT_MAX_CHARS = 12_000
 TTL_MAX_S = 10**11
 ITEMS_MAX = 100
 
-STORED = Shape(
+STORED = ResponseSchema(
     "StoredArtifact",
     {
         "id": text("ULID"),
@@ -121,7 +121,7 @@ STORED = Shape(
         "version": integer("its version now"),
     },
 )
-_PART = Shape(
+_PART = ResponseSchema(
     "ArtifactPart",
     {
         "id": text("ULID"),
@@ -129,7 +129,11 @@ _PART = Shape(
         "data": free("structured content"),
         "text": text("rendered view for models"),
     },
-    table=(Column("name", least=8), Column("text", least=20, widest=LONG), Column("id", when=needs_id_column)),
+    table=(
+        TableColumn("name", least=8),
+        TableColumn("text", least=20, widest=LONG),
+        TableColumn("id", when=needs_id_column),
+    ),
 )
 SWEEP_EVERY_S = 300
 SWEEP_ROWS = 100
@@ -243,7 +247,7 @@ def artifact_list(
     filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
     sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
     limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.most + 1}
-    items = [listed(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
+    items = [to_list_item(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
     items, pagination = truncate_page(items[: page.limit], pagination, tx.config.page_max_chars)
     return {"items": items, "pagination": pagination}
@@ -284,9 +288,9 @@ def artifact_fetch(
     also = "" if include_expired else UNEXPIRED
     address = Address(id, workspace, name)
     if version is None and as_of is None:
-        return shown_values(artifacts.values(tx, address, include_deleted=include_deleted, also=also))
+        return values_to_response(artifacts.values(tx, address, include_deleted=include_deleted, also=also))
     row = artifacts.find(tx, address, include_deleted=include_deleted, also=also)
-    return {**shown(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
+    return {**to_response(versioned.at(tx, row, version=version, as_of=upto)), "current_version": row["version"]}
 
 
 @operation(
@@ -434,7 +438,7 @@ def sweep_expired(tx: Transaction) -> None:
 
 
 def _content(data: dict[str, Any], text: str | None) -> dict[str, Any]:
-    return measured(_check_sizes(data, text), text)
+    return content_columns(_check_sizes(data, text), text)
 
 
 def _check_sizes(data: dict[str, Any], text: str | None) -> str:

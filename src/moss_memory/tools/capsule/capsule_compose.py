@@ -5,13 +5,22 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, needs_id_column, object_of, text
+from moss_memory.registry.responses import (
+    ResponseSchema,
+    TableColumn,
+    flag,
+    integer,
+    list_of,
+    needs_id_column,
+    object_of,
+    text,
+)
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.versions import refuse_another_version
 
 from . import sections as markdown
 from .capsule_responses import KEY, STORED, VERSION
-from .capsule_rows import capsules, fetch_key, measured, versioned
+from .capsule_rows import capsules, content_columns, fetch_key, versioned
 from .capsule_tools import ITEMS_MAX, capsule_store, check_size, thin_recovery
 
 TYPE_CHECKING = False
@@ -54,7 +63,7 @@ else:
 
 SEPARATOR = "\n\n---\n\n"
 
-_PART = Shape(
+_PART = ResponseSchema(
     "CapsulePart",
     {
         "id": text("ULID"),
@@ -66,11 +75,11 @@ _PART = Shape(
         "chars": integer("characters of that"),
     },
     table=(
-        Column("display_name", "title", least=8),
-        Column("name", least=8),
-        Column("workspace", least=8, goes=6),
-        Column("chars"),
-        Column("id", when=needs_id_column),
+        TableColumn("display_name", "title", least=8),
+        TableColumn("name", least=8),
+        TableColumn("workspace", least=8, goes=6),
+        TableColumn("chars"),
+        TableColumn("id", when=needs_id_column),
     ),
 )
 _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
@@ -117,7 +126,7 @@ def capsule_append(
     target = _find_section(row["capsule_text"], section)
     text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
     check_size(tx, text)
-    row |= measured(text)
+    row |= content_columns(text)
     versioned.change(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
     named = row["name_raw"] is not None
@@ -236,5 +245,7 @@ def _collect_parts(
         if text is None:
             missing.append(part)
         else:
+            if tx.call.loads is not None:
+                tx.call.loads.add(tx, row)
             parts.append({**part, "text": text, "chars": len(text)})
     return parts, missing

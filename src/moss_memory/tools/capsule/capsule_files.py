@@ -8,14 +8,23 @@ import time
 
 from moss_memory.registry.arguments import Days, FilePath, IncludeDeleted, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import FINDINGS, Column, Shape, file_path, integer, list_of, moment, text
+from moss_memory.registry.responses import (
+    FINDINGS,
+    ResponseSchema,
+    TableColumn,
+    file_path,
+    integer,
+    list_of,
+    moment,
+    text,
+)
 from moss_memory.rows.bulk_changes import PURGED, DryRun, is_real, purge
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.storage.files.sandbox import ExportFile, ImportFile, large_warning, refuse_large
 from moss_memory.storage.origin import find_origin
 
 from .capsule_rows import EXPORTED_COLUMNS, versioned
-from .import_lines import MOST_ERRORS, Importer, check_lines, parse_lines
+from .import_lines import MOST_ERRORS, LineImporter, check_lines, parse_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +41,7 @@ else:
 
 FORMAT_VERSION = "1.0"
 _BATCH_LINES = 200
-_PROBLEM = Shape(
+_PROBLEM = ResponseSchema(
     "ImportProblem",
     {
         "line": integer("its number in the file"),
@@ -41,7 +50,12 @@ _PROBLEM = Shape(
         "code": text("what is wrong with it"),
         "message": text("the same in a sentence"),
     },
-    table=(Column("line"), Column("name", least=8, goes=3), Column("code"), Column("message", least=20, widest=0)),
+    table=(
+        TableColumn("line"),
+        TableColumn("name", least=8, goes=3),
+        TableColumn("code"),
+        TableColumn("message", least=20, widest=0),
+    ),
 )
 
 
@@ -110,7 +124,7 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
 
     On a collision of id or active name: `error` imports nothing, `replace` overwrites, `rename` adds a number.
     """
-    from moss_memory.secrets.scanner import findings_in, told
+    from moss_memory.secrets.scanner import findings_fields, findings_in
 
     file = ImportFile(tx.config, path)
     try:
@@ -120,10 +134,12 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
         file.close()
     # The write lock is not taken yet: check everything that needs no store before the first statement.
     lines, wrong = check_lines(tx, parse_lines(tx, content))
-    found = told(findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled))
-    importer = Importer(tx, mode)
+    found = findings_fields(
+        findings_in(content.decode("utf-8", "replace"), os.path.basename(file.path), tx.check_cancelled)
+    )
+    importer = LineImporter(tx, mode)
     for start in range(0, len(lines), _BATCH_LINES):
-        importer.take(lines[start : start + _BATCH_LINES])
+        importer.add(lines[start : start + _BATCH_LINES])
         tx.progress(start, len(lines))
     tx.check_cancelled()
     importer.refuse_collisions()

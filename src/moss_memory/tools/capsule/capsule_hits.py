@@ -9,7 +9,7 @@ from moss_memory.search.request import SearchRequest
 from moss_memory.search.snippet import snippet
 from moss_memory.search.strategy import search
 
-from .capsule_rows import FULL_COLUMNS, full_columns, shown
+from .capsule_rows import FULL_COLUMNS, full_columns, to_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def search_capsules(
     items = []
     for hit in hits.items:
         row = found[hit.document.row]
-        item = shown(row, include_text=False)
+        item = to_response(row, include_text=False)
         item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
         item["score"] = hit.score
         item["at"] = row["updated_at"]

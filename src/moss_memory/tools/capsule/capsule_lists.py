@@ -21,8 +21,8 @@ from moss_memory.registry.responses import (
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     choice,
     highlighted,
     list_of,
@@ -36,7 +36,7 @@ from moss_memory.rows.paging import Page
 
 from .capsule_responses import DELETED as DELETED_COLUMN
 from .capsule_responses import ID, NAME, SUMMARY, WORKSPACE
-from .capsule_rows import NEWEST_FIRST, capsules, shown, summary, summary_columns
+from .capsule_rows import NEWEST_FIRST, capsules, summary, summary_columns, to_response
 from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
@@ -58,13 +58,20 @@ HIT = SUMMARY.with_fields(
         **HIT_FIELDS,
     },
     "CapsuleHit",
-    table=(NAME, WORKSPACE, Column("title", least=8, goes=9), Column("snippet", least=30), DELETED_COLUMN, ID),
+    table=(
+        NAME,
+        WORKSPACE,
+        TableColumn("title", least=8, goes=9),
+        TableColumn("snippet", least=30),
+        DELETED_COLUMN,
+        ID,
+    ),
 )
 
-NEWEST_THERE = Shape(
+NEWEST_THERE = ResponseSchema(
     "CapsuleElsewhere",
     {name: SUMMARY.fields[name] for name in ("workspace", "id", "name", "updated_at")},
-    table=(NAME, WORKSPACE, Column("updated_at", "updated"), ID),
+    table=(NAME, WORKSPACE, TableColumn("updated_at", "updated"), ID),
 )
 
 LISTING = {
@@ -117,7 +124,12 @@ def capsule_latest(
         filters = filters_from(tx, run_id=run_id, phase=phase, role=role)
         return {"item": None, "elsewhere": newest_elsewhere(tx, filters, normalize_workspace(workspace))}
     capsule = capsules.find(tx, Address(found, None, None), include_deleted=True)
-    return {"item": shown(capsule, include_text=include_text) | (code_fields(tx, capsule) if include_text else {})}
+    item = to_response(capsule, include_text=include_text)
+    if include_text:
+        if tx.call.loads is not None:
+            tx.call.loads.add(tx, capsule)
+        item |= code_fields(tx, capsule)
+    return {"item": item}
 
 
 @operation(

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Column, Shape, fetch_key_of, integer, moment, needs_id_column, text, texts
+from moss_memory.registry.responses import (
+    ResponseSchema,
+    TableColumn,
+    fetch_key_of,
+    integer,
+    moment,
+    needs_id_column,
+    text,
+    texts,
+)
 
 KEY = fetch_key_of("capsule")
 VERSION = integer("1 when stored, one more with every change")
@@ -27,20 +36,20 @@ _SUMMARY = {
     "version": VERSION,
     "fetch_key": KEY,
 }
-NAME = Column("name", least=8)
-WORKSPACE = Column("workspace", least=8, goes=6)
-DELETED = Column("deleted_at", "deleted", goes=2, unless=None)
-ID = Column("id", when=needs_id_column)
+NAME = TableColumn("name", least=8)
+WORKSPACE = TableColumn("workspace", least=8, goes=6)
+DELETED = TableColumn("deleted_at", "deleted", goes=2, unless=None)
+ID = TableColumn("id", when=needs_id_column)
 
-SUMMARY = Shape(
+SUMMARY = ResponseSchema(
     "CapsuleSummary",
     _SUMMARY,
     table=(
         NAME,
         WORKSPACE,
-        Column("title", least=8, goes=7),
-        Column("capsule_chars", "chars", goes=4),
-        Column("updated_at", "updated", goes=3),
+        TableColumn("title", least=8, goes=7),
+        TableColumn("capsule_chars", "chars", goes=4),
+        TableColumn("updated_at", "updated", goes=3),
         DELETED,
         ID,
     ),
@@ -48,4 +57,4 @@ SUMMARY = Shape(
 CAPSULE = SUMMARY.with_fields(
     {"capsule_text": text("the capsule itself, if asked for", optional=True, shown="whole")}, "Capsule"
 )
-STORED = Shape("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY, "version": VERSION})
+STORED = ResponseSchema("StoredCapsule", {"id": text("ULID"), "fetch_key": KEY, "version": VERSION})

@@ -35,7 +35,7 @@ sql = load_queries(__file__)
 capsules = AddressedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
 
 
-def measured(text: str) -> dict[str, Any]:
+def content_columns(text: str) -> dict[str, Any]:
     """Return the columns of a capsule's text with its sizes."""
     return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
@@ -47,7 +47,7 @@ versioned = Versioned(
         "phase": "phase", "role": "role",
     },
     chars="capsule_chars",
-    measured=lambda content: measured(content["capsule_text"]),
+    measured=lambda content: content_columns(content["capsule_text"]),
     sql=sql,
 )  # fmt: skip
 
@@ -56,7 +56,7 @@ fetch_key = capsules.fetch_key
 reference = capsules.reference
 
 
-def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
+def to_response(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
     """Return a capsule as a response, without absent fields."""
     item: dict[str, Any] = {
         "id": row["id"],
@@ -87,4 +87,4 @@ def shown(row: dict[str, Any], *, include_text: bool) -> dict[str, Any]:
 
 def summary(row: Row) -> dict[str, Any]:
     """Return a row of `summary_columns` as a response."""
-    return shown(dict(zip(SUMMARY_COLUMNS, row, strict=True)), include_text=False)
+    return to_response(dict(zip(SUMMARY_COLUMNS, row, strict=True)), include_text=False)

@@ -24,7 +24,7 @@ from moss_memory.registry.arguments import (
     Workspace,
 )
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
+from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, object_of, text
 from moss_memory.rows.lookup import Address, address_of
 from moss_memory.rows.names import (
     DEFAULT_WORKSPACE,
@@ -40,7 +40,7 @@ from moss_memory.rows.workspace_names import note_new_workspace
 
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
-from .capsule_rows import capsules, measured, reference, shown, sql, versioned
+from .capsule_rows import capsules, content_columns, reference, sql, to_response, versioned
 from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
@@ -77,19 +77,19 @@ def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dic
 TITLE_MAX_CHARS = 1_000
 ITEMS_MAX = 50
 
-_REF = Shape(
+_REF = ResponseSchema(
     "Reference",
     {name: text("as it was given", optional=True) for name in ("id", "workspace", "name")},
     line=lambda ref: "/".join(ref.values()),
 )
-_MISSING = Shape(
+_MISSING = ResponseSchema(
     "MissingCapsule",
     {
         "ref": object_of(_REF, "what was asked for"),
         "code": text("why it is not there, as errors have it"),
         "message": text("the same in a sentence"),
     },
-    table=(Column("ref", least=12, goes=2), Column("code"), Column("message", least=20, widest=0)),
+    table=(TableColumn("ref", least=12, goes=2), TableColumn("code"), TableColumn("message", least=20, widest=0)),
 )
 
 
@@ -179,7 +179,7 @@ def capsule_store(
     else:
         return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
-    return stored(row)
+    return write_response(row)
 
 
 def _replace(
@@ -189,10 +189,10 @@ def _replace(
     refuse_another_version(versioned, kept, expected_version)
     row = {**kept, **_content_of(new), "title": _check_title(title) or kept["name_raw"]}
     versioned.change(tx, row)
-    return {**stored(row), "previous_version": kept["version"]}
+    return {**write_response(row), "previous_version": kept["version"]}
 
 
-def stored(row: dict[str, Any]) -> dict[str, Any]:
+def write_response(row: dict[str, Any]) -> dict[str, Any]:
     """Return the response of a tool that wrote a capsule."""
     return {"id": row["id"], **reference(row), "version": row["version"]}
 
@@ -220,13 +220,15 @@ def capsule_fetch(
 ) -> dict[str, Any]:
     """Load one capsule with its text, by name or id, also an earlier `version`; if unknown, use `moss_search`."""
     address = Address(id, workspace, name)
-    if version is None and as_of is None:
-        row = capsules.find(tx, address, include_deleted=include_deleted)
-        return shown(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
-    upto = time_asked(version, as_of)
+    is_old = version is not None or as_of is not None
+    upto = time_asked(version, as_of) if is_old else None
     row = capsules.find(tx, address, include_deleted=include_deleted)
+    if include_text and tx.call.loads is not None:
+        tx.call.loads.add(tx, row)
+    if not is_old:
+        return to_response(row, include_text=include_text) | (code_fields(tx, row) if include_text else {})
     old = versioned.at(tx, row, version=version, as_of=upto)
-    answer = {**shown(old, include_text=include_text), "current_version": row["version"]}
+    answer = {**to_response(old, include_text=include_text), "current_version": row["version"]}
     return answer | (code_fields(tx, old) if include_text else {})
 
 
@@ -263,7 +265,9 @@ def capsule_fetch_many(
         except MossError as error:
             errors.append({"ref": ref, "code": error.code, "message": error.message})
         else:
-            found.append(shown(row, include_text=include_text))
+            found.append(to_response(row, include_text=include_text))
+            if include_text and tx.call.loads is not None:
+                tx.call.loads.add(tx, row)
     return {"items": found, "errors": errors}
 
 
@@ -317,7 +321,7 @@ def capsule_update(
     if local is not None:
         row["tags_json"] = _with_local_tag(row["tags_json"], local)
     versioned.change(tx, row, "change" if capsule_text is not None else "change_metadata")
-    return stored(row)
+    return write_response(row)
 
 
 @operation(
@@ -372,14 +376,14 @@ def _check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict
         raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
     check_size(tx, text)
     if allow_thin:
-        return measured(text)
+        return content_columns(text)
     missing, unfilled = markdown.missing_sections(text), markdown.unfilled_sections(text)
     if missing or unfilled:
         thin = [title for title in markdown.REQUIRED if title in missing or title in unfilled]
         left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
         message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
         raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
-    return measured(text)
+    return content_columns(text)
 
 
 def _with_local_tag(tags: str | None, local: bool) -> str | None:

@@ -90,7 +90,7 @@ def invalid_record(where: Where, record: Any, error: Exception) -> dict[str, Any
     return problem(where, record, "INVALID_RECORD", str(getattr(error, "message", error)))
 
 
-class Importer:
+class LineImporter:
     """Imports capsules, or rows of another family with names, and resolves collisions by a mode."""
 
     def __init__(
@@ -109,7 +109,7 @@ class Importer:
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
-    def take(self, lines: list[Line]) -> None:
+    def add(self, lines: list[Line]) -> None:
         """Import rows in one statement if none collides, which takes half the time, else one by one.
 
         The search index is flushed after each statement, not after each row.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import next_call
-from moss_memory.registry.responses import NEXT_CALL, Shape, choice, integer, object_of, text, texts
+from moss_memory.registry.responses import NEXT_CALL, ResponseSchema, choice, integer, object_of, text, texts
 from moss_memory.rows.versions import PAST
 from moss_memory.storage.origin import find_origin
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_NAMED = 5
 MOST_DRIFT_CHARS = 400
 STATES = ("orphaned", "drifted", "unknown", "fresh")
-SAVED_IN = Shape(
+SAVED_IN = ResponseSchema(
     "SavedIn",
     {
         "repository": text("name of the repository"),
@@ -29,7 +29,7 @@ SAVED_IN = Shape(
     },
     line=lambda saved: " ".join([saved["repository"], saved.get("branch", ""), saved.get("commit", "")[:10]]).strip(),
 )
-FRESHNESS = Shape(
+FRESHNESS = ResponseSchema(
     "Freshness",
     {
         "state": choice(STATES, "whether the files that it names have changed"),

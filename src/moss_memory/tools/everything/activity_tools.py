@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from moss_memory.registry.arguments import Limit, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, map_of, moment_ms, object_of, text
+from moss_memory.registry.responses import (
+    ResponseSchema,
+    TableColumn,
+    flag,
+    integer,
+    list_of,
+    map_of,
+    moment_ms,
+    object_of,
+    text,
+)
 from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -36,16 +46,16 @@ _COUNTS = {
 """The table of a family, which of its rows are there, which are gone, and which of those there do not count; each has
 an index."""
 
-_DAY = Shape(
+_DAY = ResponseSchema(
     "Day",
     {
         "day": text("the day in UTC, as 2026-01-31"),
         **{name: integer(f"changes of {name}s", optional=True) for name in _FAMILIES},
     },
-    table=(Column("day"), *(Column(name) for name in _FAMILIES)),
+    table=(TableColumn("day"), *(TableColumn(name) for name in _FAMILIES)),
 )
-_LAST = Shape("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
-_CHANGE = Shape(
+_LAST = ResponseSchema("LastChange", {"workspace": text("where, in its normal form"), "ts_ms": moment_ms("when")})
+_CHANGE = ResponseSchema(
     "Change",
     {
         "seq": integer("its number, which only rises"),
@@ -56,12 +66,12 @@ _CHANGE = Shape(
         "by": text("who made it, where that is known", optional=True),
     },
     table=(
-        Column("seq"),
-        Column("ts_ms", "when"),
-        Column("tool"),
-        Column("workspace"),
-        Column("by", least=8, unless=None),
-        Column("address", least=12),
+        TableColumn("seq"),
+        TableColumn("ts_ms", "when"),
+        TableColumn("tool"),
+        TableColumn("workspace"),
+        TableColumn("by", least=8, unless=None),
+        TableColumn("address", least=12),
     ),
 )
 

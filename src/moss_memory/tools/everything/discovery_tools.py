@@ -8,9 +8,9 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry import catalog
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
-    Column,
     PreserializedDict,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     flag,
     free,
     integer,
@@ -39,7 +39,7 @@ MOST = 8
 MAX_CHARS = 4_000
 """The maximum length of the answer to a question."""
 
-_DESCRIBED = Shape(
+_DESCRIBED = ResponseSchema(
     "DescribedTool",
     {
         "name": text("what it is called"),
@@ -48,7 +48,7 @@ _DESCRIBED = Shape(
     },
     line=lambda tool: tool["name"],
 )
-_TOOL = Shape(
+_TOOL = ResponseSchema(
     "Tool",
     {
         "name": text("what it is called"),
@@ -57,7 +57,7 @@ _TOOL = Shape(
         "description": text("what it does; with `names`", optional=True),
         "inputSchema": free("the JSON Schema of its arguments; with `names`", optional=True),
     },
-    table=(Column("name"), Column("summary", least=20, widest=0)),
+    table=(TableColumn("name"), TableColumn("summary", least=20, widest=0)),
     row=lambda tool: {"summary": tool.get("description"), **tool},
 )
 
@@ -156,7 +156,7 @@ def _check_name(name: str, known: list[str], at: int) -> str:
     mutates=True,
     destructive=True,
     proxy=True,
-    answers=Shape("", {}, is_open=True),
+    answers=ResponseSchema("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
     words="call another tool, run a tool that is not listed, invoke",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Id, Name, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, choice, flag, integer, object_of, texts
+from moss_memory.registry.responses import ResponseSchema, choice, flag, integer, object_of, texts
 from moss_memory.registry.tool_groups import module
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, is_real
 from moss_memory.rows.lookup import Address
@@ -55,7 +55,7 @@ _ADDRESS_ARGUMENTS = {
 _QUOTED_WHOLE = ("capsule", "artifact", "record")
 """Types whose texts often have the same beginning: only the whole text is a quote."""
 
-_REMOVED = Shape(
+_REMOVED = ResponseSchema(
     "Removed",
     {
         "rows": integer("rows, or places that say nothing any more"),

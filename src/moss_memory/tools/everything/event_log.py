@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, Column, Shape, list_of, moment, text
+from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, list_of, moment, text
 from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 else:
     Since = {"type": "string", "description": "date, time or age (7d)"}
     By = {"type": "string", "description": "token's name"}
-    ToolName = {"type": "string"}
+    ToolName = {"type": "string", "description": "name of a tool"}
 
-_EVENT = Shape(
+_EVENT = ResponseSchema(
     "LoggedEvent",
     {
         "at": moment("when"),
@@ -37,13 +37,13 @@ _EVENT = Shape(
         "commit": text("its commit at that time", optional=True),
     },
     table=(
-        Column("at", "when"),
-        Column("by", least=8),
-        Column("tool"),
-        Column("workspace", goes=1),
-        Column("address", least=12, widest=0),
-        Column("repository", goes=3, unless=None),
-        Column("commit", goes=2, unless=None),
+        TableColumn("at", "when"),
+        TableColumn("by", least=8),
+        TableColumn("tool"),
+        TableColumn("workspace", goes=1),
+        TableColumn("address", least=12, widest=0),
+        TableColumn("repository", goes=3, unless=None),
+        TableColumn("commit", goes=2, unless=None),
     ),
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Id, Limit, Name, Offset, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, Column, Shape, choice, list_of, object_of, text
+from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, choice, list_of, object_of, text
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -27,7 +27,7 @@ sql = load_queries(__file__)
 
 MOST_COMPARED = 5_000
 """The maximum number of capsules, and of cards, that are compared: the last changed ones."""
-_ITEM = Shape(
+_ITEM = ResponseSchema(
     "FreshnessItem",
     {
         "type": choice(("capsule", "card"), "what it is"),
@@ -39,11 +39,11 @@ _ITEM = Shape(
         "freshness": object_of(FRESHNESS, "whether its files have changed"),
     },
     table=(
-        Column("state"),
-        Column("type", goes=3),
-        Column("name", least=8),
-        Column("workspace", least=8, goes=2),
-        Column("found", "", least=20, widest=0),
+        TableColumn("state"),
+        TableColumn("type", goes=3),
+        TableColumn("name", least=8),
+        TableColumn("workspace", least=8, goes=2),
+        TableColumn("found", "", least=20, widest=0),
     ),
     row=lambda item: {
         **item,
@@ -125,10 +125,10 @@ def moss_confirm(
     return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.shown()}
 
 
-_PLACE = Shape(
+_PLACE = ResponseSchema(
     "Place",
     {"path": text("the file"), "state": choice(("fresh", "changed", "missing"), "since the capsule was saved")},
-    table=(Column("state"), Column("path", least=20, widest=0)),
+    table=(TableColumn("state"), TableColumn("path", least=20, widest=0)),
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.arguments import Limit
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, integer, list_of, moment_ms, text, texts
+from moss_memory.registry.responses import ResponseSchema, TableColumn, integer, list_of, moment_ms, text, texts
 from moss_memory.rows.paging import Page
-from moss_memory.rows.workspace_names import MAX_WORKSPACES, TABLES, spelled, workspaces_of
+from moss_memory.rows.workspace_names import MAX_WORKSPACES, TABLES, latest_spelling, workspaces_of
 
 from .workspace_tools import CHANGES_READ, sql
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CONTENT_CHECKS = {"artifact": sql["has_artifacts"], "reasoning": sql["has_reasoning"]}
 """Queries that check a workspace for content: artifacts expire, and branches may be empty."""
 
-RECENT = Shape(
+RECENT = ResponseSchema(
     "RecentWorkspace",
     {
         "workspace": text("its name, as it was written"),
@@ -28,7 +28,7 @@ RECENT = Shape(
         "day": text("the day in UTC on which it last changed, empty where that is not known"),
         "ts_ms": moment_ms("when, where it is among the last changes", optional=True),
     },
-    table=(Column("workspace", least=12), Column("holds"), Column("day"), Column("ts_ms", "when")),
+    table=(TableColumn("workspace", least=12), TableColumn("holds"), TableColumn("day"), TableColumn("ts_ms", "when")),
 )
 
 
@@ -50,7 +50,7 @@ def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -(days.get(one) or 0), one))
     return {
         "workspaces": [
-            {"workspace": spelled(tx, one), "holds": held[one], **_time_fields(changed.get(one), days.get(one))}
+            {"workspace": latest_spelling(tx, one), "holds": held[one], **_time_fields(changed.get(one), days.get(one))}
             for one in ordered[: page.limit]
         ],
         "total": len(held),

@@ -9,8 +9,8 @@ from moss_memory.registry.responses import (
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     choice,
     highlighted,
     integer,
@@ -49,7 +49,7 @@ _IS_TASK = (
     " and (v.key >= 'task:' and v.key < 'task;' or v.key >= 'step:' and v.key < 'step;'))"
 )
 
-_HIT = Shape(
+_HIT = ResponseSchema(
     "Hit",
     {
         "type": choice(SEARCH_TYPES, "what it is"),
@@ -65,13 +65,13 @@ _HIT = Shape(
         "score": number("how well it matches"),
     },
     table=(
-        Column("name", least=8),
-        Column("workspace", least=8, goes=6),
-        Column("type", goes=5),
-        Column("branch", least=6, goes=8),
-        Column("title", least=8, goes=9),
-        Column("snippet", least=30),
-        Column("id", when=needs_id_column),
+        TableColumn("name", least=8),
+        TableColumn("workspace", least=8, goes=6),
+        TableColumn("type", goes=5),
+        TableColumn("branch", least=6, goes=8),
+        TableColumn("title", least=8, goes=9),
+        TableColumn("snippet", least=30),
+        TableColumn("id", when=needs_id_column),
     ),
     row=lambda hit: {**hit.get("fetch", {}).get("arguments", {}), **hit},
 )

@@ -8,8 +8,8 @@ from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
     FINDINGS,
     PAGINATION,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     choice,
     fetch_key_of,
     flag,
@@ -25,7 +25,7 @@ from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import refuse_taken_name
 from moss_memory.rows.versions import refuse_another_version
 from moss_memory.rows.workspace_names import note_new_workspace
-from moss_memory.secrets.scanner import told
+from moss_memory.secrets.scanner import findings_fields
 from moss_memory.storage.origin import actors_of
 
 TYPE_CHECKING = False
@@ -45,7 +45,7 @@ else:
     NewName = {"type": "string", "description": "its name from now on"}
     NewWorkspace = {"type": "string", "description": "where it is from now on"}
 
-_VERSION = Shape(
+_VERSION = ResponseSchema(
     "Version",
     {
         "version": integer("its number"),
@@ -58,13 +58,13 @@ _VERSION = Shape(
         "erased": flag("whether its content was erased", optional=True, shown="if_true"),
     },
     table=(
-        Column("version"),
-        Column("at", "written"),
-        Column("tool", goes=3),
-        Column("by", least=8, goes=5, unless=None),
-        Column("source", least=8, goes=4, unless=None),
-        Column("chars", goes=2),
-        Column("change", least=20, widest=0),
+        TableColumn("version"),
+        TableColumn("at", "written"),
+        TableColumn("tool", goes=3),
+        TableColumn("by", least=8, goes=5, unless=None),
+        TableColumn("source", least=8, goes=4, unless=None),
+        TableColumn("chars", goes=2),
+        TableColumn("change", least=20, widest=0),
     ),
 )
 
@@ -162,7 +162,7 @@ def moss_revert(
         tx.skip_event()
     answer = {"id": row["id"], "workspace": row["workspace_raw"], "version": row["version"]}
     answer |= {"reverted_to": version, "changed": changed}
-    return answer | told(versioned.findings(row))
+    return answer | findings_fields(versioned.findings(row))
 
 
 @operation(

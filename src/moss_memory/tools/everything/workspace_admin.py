@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, flag, integer, object_of, text
+from moss_memory.registry.responses import ResponseSchema, flag, integer, object_of, text
 from moss_memory.rows.bulk_changes import SCOPE, DryRun, change_all, is_real
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.rows.names import normalize_name, normalize_workspace
-from moss_memory.rows.workspace_names import spelled
+from moss_memory.rows.workspace_names import latest_spelling
 from moss_memory.storage.queries import load_queries
 from moss_memory.transfer.families import artifacts as artifact
 from moss_memory.transfer.families import capsules as capsule
@@ -43,7 +43,7 @@ _HELD = {
     "records": "records",
     "deleted": "capsules and artifacts that were deleted or have expired",
 }
-_HOLDS = Shape("HeldByWorkspace", {name: integer(means) for name, means in _HELD.items()})
+_HOLDS = ResponseSchema("HeldByWorkspace", {name: integer(means) for name, means in _HELD.items()})
 _NOUNS = {
     "tasks": ("plan or task", "plans and tasks"),
     "notes": ("entry of notes and traces", "entries of notes and traces"),
@@ -78,7 +78,7 @@ def moss_workspace_rename(
     """
     was, to = normalize_name(name), normalize_name(new_name, what="new_name")
     held = _count_or_refuse(tx, name, was)
-    old = spelled(tx, was)
+    old = latest_spelling(tx, was)
     if to != was:
         _refuse_taken(tx, new_name, to)
     answer: dict[str, Any] = {"workspace": new_name, "was": old, "holds": held, "dry_run": dry_run}
@@ -119,7 +119,7 @@ def moss_workspace_delete(tx: Transaction, *, name: WorkspaceName, dry_run: DryR
     """
     workspace = normalize_name(name)
     held = _count_or_refuse(tx, name, workspace)
-    answer: dict[str, Any] = {"workspace": spelled(tx, workspace), "holds": held, "dry_run": dry_run}
+    answer: dict[str, Any] = {"workspace": latest_spelling(tx, workspace), "holds": held, "dry_run": dry_run}
     back = _describe({key: held[key] for key in _RESTORABLE})
     lost = _describe({key: value for key, value in held.items() if key not in (*_RESTORABLE, "deleted")})
     verb = "Would delete" if dry_run else "Deleted"
@@ -138,7 +138,7 @@ def _count_or_refuse(tx: ReadTransaction, name: str, workspace: str) -> dict[str
         raise invalid_request(f"a workspace is renamed and deleted whole, and the settings have switched off {closed}")
     held = _count_content(tx, workspace)
     if held is None:
-        like = nearest(name, [spelled(tx, one) for one in figures(tx)], cutoff=0.5)
+        like = closest_match(name, [latest_spelling(tx, one) for one in figures(tx)], cutoff=0.5)
         hint = f"; the nearest is {like!r}" if like else ""
         raise MossError(
             "NOT_FOUND",
@@ -174,7 +174,7 @@ def _refuse_taken(tx: ReadTransaction, name: str, workspace: str) -> None:
             "CONFLICT",
             f"there is a workspace {name[:100]!r} already, with {_describe(held) or 'its branches'}; take another "
             "name, or delete that one first (`capsule_purge` removes what was deleted for good)",
-            details={"workspace": spelled(tx, workspace), "holds": held},
+            details={"workspace": latest_spelling(tx, workspace), "holds": held},
         )
 
 

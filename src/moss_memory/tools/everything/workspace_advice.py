@@ -6,7 +6,7 @@ from moss_memory.code_state.work_tree import repository_name
 from moss_memory.errors import MossError, next_call
 from moss_memory.registry import catalog
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.rows.workspace_names import all_workspaces, similar_workspaces, spelled, workspace_exists
+from moss_memory.rows.workspace_names import all_workspaces, latest_spelling, similar_workspaces, workspace_exists
 
 from .recent_workspaces import moss_recent
 
@@ -53,7 +53,7 @@ def advise_unknown(
     known = all_workspaces(tx)
     if not known:
         return
-    near = [spelled(tx, one) for one in similar_workspaces(norm, known)]
+    near = [latest_spelling(tx, one) for one in similar_workspaces(norm, known)]
     details = error.details or {}
     error.message += f"; there is no workspace {asked[:100]!r}" + (f", the nearest is {near[0]!r}" if near else "")
     named = [one for one in details.get("elsewhere", ()) if one["workspace"] in near]

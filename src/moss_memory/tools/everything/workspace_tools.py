@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.arguments import Limit, Offset
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, Column, Shape, integer, list_of, moment, text
+from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, integer, list_of, moment, text
 from moss_memory.rows.paging import Page
-from moss_memory.rows.workspace_names import spelled
+from moss_memory.rows.workspace_names import latest_spelling
 from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
@@ -29,14 +29,18 @@ COUNTED = {
 CHANGES_READ = 1000
 """The number of last changes that order workspaces exactly."""
 
-WORKSPACE = Shape(
+WORKSPACE = ResponseSchema(
     "WorkspaceFigures",
     {
         "workspace": text("its name, as it was written"),
         **{name: integer(means) for name, (_, means) in COUNTED.items()},
         "updated_at": moment("when something in it last changed"),
     },
-    table=(Column("workspace", least=12), *(Column(name) for name in COUNTED), Column("updated_at", "updated", goes=1)),
+    table=(
+        TableColumn("workspace", least=12),
+        *(TableColumn(name) for name in COUNTED),
+        TableColumn("updated_at", "updated", goes=1),
+    ),
 )
 
 
@@ -62,7 +66,7 @@ def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 
     ordered = sorted(found.items(), key=lambda one: (-one[1]["updated_at"], -last.get(one[0], 0), one[0]))
     shown = ordered[page.offset : page.offset + page.limit]
     return {
-        "workspaces": [{"workspace": spelled(tx, workspace), **figures} for workspace, figures in shown],
+        "workspaces": [{"workspace": latest_spelling(tx, workspace), **figures} for workspace, figures in shown],
         "pagination": page.answer(returned=len(shown), total=len(found)),
     }
 

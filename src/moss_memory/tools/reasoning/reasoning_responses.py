@@ -5,8 +5,8 @@ from __future__ import annotations
 from moss_memory.registry.responses import (
     LONG,
     NEXT_CALL,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     choice,
     either,
     flag,
@@ -30,19 +30,19 @@ DOCUMENT_REF = {"branch": text("branch"), "doc": text("document")}
 CARD_REF = {"branch": text("branch"), "graph_doc": text("document of its graph")}
 LAST_SEQ = integer("number of the last version written")
 
-_SEQ = Column("seq")
-_WRITTEN = Column("ts_ms", "written", goes=6)
-_TYPE = Column("type", goes=5)
-_STATUS = Column("status", least=6, goes=3)
-_KIND = Column("kind", least=6, goes=3)
-_GONE = Column("deleted", unless=False)
+_SEQ = TableColumn("seq")
+_WRITTEN = TableColumn("ts_ms", "written", goes=6)
+_TYPE = TableColumn("type", goes=5)
+_STATUS = TableColumn("status", least=6, goes=3)
+_KIND = TableColumn("kind", least=6, goes=3)
+_GONE = TableColumn("deleted", unless=False)
 
 WHEN = {
     "ts": time_text("when it was written", shown="never"),
     "ts_ms": moment_ms("the same in milliseconds", label="written"),
 }
 
-CURSOR_PAGE = Shape(
+CURSOR_PAGE = ResponseSchema(
     "CursorPage",
     {
         "cursor": integer("where this page began", nullable=True),
@@ -54,7 +54,7 @@ CURSOR_PAGE = Shape(
 )
 PAGINATION = {"pagination": object_of(CURSOR_PAGE, "where this page lies", shown="page")}
 
-ENTRY = Shape(
+ENTRY = ResponseSchema(
     "Entry",
     {
         "seq": integer("its number, unique in the store"),
@@ -72,18 +72,18 @@ ENTRY = Shape(
     table=(
         _SEQ,
         _WRITTEN,
-        Column("branch", least=6, goes=8),
-        Column("kind", goes=4, unless="note"),
-        Column("title", least=8, goes=5),
-        Column("content", least=16, widest=LONG),
+        TableColumn("branch", least=6, goes=8),
+        TableColumn("kind", goes=4, unless="note"),
+        TableColumn("title", least=8, goes=5),
+        TableColumn("content", least=16, widest=LONG),
     ),
 )
 ENTRIES = {"entries": list_of(ENTRY, "the entries, oldest first", shown="answer"), **PAGINATION}
-_LOG = Shape("Entries", ENTRIES)
+_LOG = ResponseSchema("Entries", ENTRIES)
 LAST_ENTRIES = object_of(_LOG, "the last entries, oldest first", shown="apart")
 """The last entries of a document as part of a response."""
 
-COMMIT = Shape(
+COMMIT = ResponseSchema(
     "Commit",
     {
         "seq": integer("its number, unique in the store"),
@@ -92,9 +92,9 @@ COMMIT = Shape(
         "content": text("its text", shown="whole"),
         "meta": free("free-form JSON", optional=True),
     },
-    table=(_SEQ, _WRITTEN, Column("message", least=16), Column("content", least=12, widest=LONG)),
+    table=(_SEQ, _WRITTEN, TableColumn("message", least=16), TableColumn("content", least=12, widest=LONG)),
 )
-NEW_COMMIT = Shape(
+NEW_COMMIT = ResponseSchema(
     "NewCommit",
     {
         "seq": integer("its number, unique in the store"),
@@ -102,18 +102,18 @@ NEW_COMMIT = Shape(
         **DOCUMENT_REF,
         "message": text("what it says, in a line"),
     },
-    table=(_SEQ, _WRITTEN, Column("branch", least=6), Column("doc", least=6), Column("message")),
+    table=(_SEQ, _WRITTEN, TableColumn("branch", least=6), TableColumn("doc", least=6), TableColumn("message")),
 )
-DOCUMENT = Shape(
+DOCUMENT = ResponseSchema(
     "Document",
     {
         "doc": text("its name"),
         "entries": integer("how many entries or versions the branch shows"),
         "last_seq": integer("number of the last of them", nullable=True),
     },
-    table=(Column("doc", least=12), Column("entries"), Column("last_seq", "last")),
+    table=(TableColumn("doc", least=12), TableColumn("entries"), TableColumn("last_seq", "last")),
 )
-TAG = Shape(
+TAG = ResponseSchema(
     "Tag",
     {
         "name": text("its name"),
@@ -122,14 +122,14 @@ TAG = Shape(
         "created_at_ms": moment_ms("when it was made or moved"),
     },
     table=(
-        Column("name", least=12),
+        TableColumn("name", least=12),
         _SEQ,
-        Column("branch", least=6),
-        Column("doc", least=6),
-        Column("created_at_ms", "tagged", goes=7),
+        TableColumn("branch", least=6),
+        TableColumn("doc", least=6),
+        TableColumn("created_at_ms", "tagged", goes=7),
     ),
 )
-MOVE = Shape(
+MOVE = ResponseSchema(
     "Move",
     {
         **WHEN,
@@ -140,23 +140,23 @@ MOVE = Shape(
     },
     table=(
         _WRITTEN,
-        Column("doc", least=6, goes=4),
-        Column("old_seq", "from"),
-        Column("new_seq", "to"),
-        Column("message", least=16),
+        TableColumn("doc", least=6, goes=4),
+        TableColumn("old_seq", "from"),
+        TableColumn("new_seq", "to"),
+        TableColumn("message", least=16),
     ),
 )
-BRANCH_ROW = Shape(
+BRANCH_ROW = ResponseSchema(
     "Branch",
     {
         "name": text("its name"),
         "base_branch": text("the branch whose snapshot it stands on", nullable=True),
         "base_seq": integer("the last number of that snapshot", nullable=True),
     },
-    table=(Column("name", least=12), Column("base_branch", "base", least=8), Column("base_seq", "at")),
+    table=(TableColumn("name", least=12), TableColumn("base_branch", "base", least=8), TableColumn("base_seq", "at")),
 )
 DEFAULTS = object_of(
-    Shape(
+    ResponseSchema(
         "Defaults",
         {
             "branch": text("the first branch"),
@@ -188,25 +188,25 @@ def _node_row(node: Row) -> Row:
     return node if "title" in node or "text" not in node else {**node, "title": node["text"]}
 
 
-NODE = Shape(
+NODE = ResponseSchema(
     "Node",
     {**_NODE_FIELDS, **_VERSION},
     table=(
-        Column("id", least=8),
+        TableColumn("id", least=8),
         _TYPE,
         _STATUS,
-        Column("title", least=16),
-        Column("tags", least=8, goes=8, unless=[]),
+        TableColumn("title", least=16),
+        TableColumn("tags", least=8, goes=8, unless=[]),
         _GONE,
     ),
     row=_node_row,
 )
-EDGE = Shape(
+EDGE = ResponseSchema(
     "Edge",
     {**_ENDS, **_VERSION},
-    table=(Column("from", least=8), Column("rel", least=6), Column("to", least=8), _GONE),
+    table=(TableColumn("from", least=8), TableColumn("rel", least=6), TableColumn("to", least=8), _GONE),
 )
-EDGE_KEY = Shape("EdgeKey", _ENDS, line=lambda edge: "{from} -{rel}-> {to}".format(**edge))
+EDGE_KEY = ResponseSchema("EdgeKey", _ENDS, line=lambda edge: "{from} -{rel}-> {to}".format(**edge))
 _KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a node's id, or an edge's ends")
 
 
@@ -217,7 +217,7 @@ def _change_row(change: Row) -> Row:
     return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **fields}
 
 
-CHANGE = Shape(
+CHANGE = ResponseSchema(
     "Change",
     {
         "kind": choice(("node", "edge"), "what changed"),
@@ -225,10 +225,17 @@ CHANGE = Shape(
         "key": object_of(EDGE_KEY, "an edge's ends", optional=True),
         "to": either((object_of(NODE, "a node"), object_of(EDGE, "an edge")), "its state on the branch `to`"),
     },
-    table=(Column("change"), _KIND, Column("key", least=12), _TYPE, _STATUS, Column("title", least=16, goes=9)),
+    table=(
+        TableColumn("change"),
+        _KIND,
+        TableColumn("key", least=12),
+        _TYPE,
+        _STATUS,
+        TableColumn("title", least=16, goes=9),
+    ),
     row=_change_row,
 )
-DANGLING = Shape(
+DANGLING = ResponseSchema(
     "DanglingEdge",
     {
         "code": text("EDGE_ENDPOINT_MISSING"),
@@ -236,9 +243,9 @@ DANGLING = Shape(
         "missing": texts("ids that no node has"),
         "message": text("the same in a sentence"),
     },
-    table=(Column("code"), Column("edge", least=12), Column("message", least=20, widest=0)),
+    table=(TableColumn("code"), TableColumn("edge", least=12), TableColumn("message", least=20, widest=0)),
 )
-CONFLICT = Shape(
+CONFLICT = ResponseSchema(
     "Conflict",
     {
         "conflict_id": text("a hash of what conflicts"),
@@ -248,25 +255,25 @@ CONFLICT = Shape(
         "created_at_ms": moment_ms("when it was found"),
     },
     table=(
-        Column("conflict_id"),
+        TableColumn("conflict_id"),
         _KIND,
-        Column("key", least=12),
+        TableColumn("key", least=12),
         _STATUS,
-        Column("created_at_ms", "found", goes=7),
+        TableColumn("created_at_ms", "found", goes=7),
     ),
 )
-_STATE = Shape("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
+_STATE = ResponseSchema("State", {name: field.or_absent() for name, field in {**NODE.fields, **EDGE.fields}.items()})
 _SIDES = {
     "base": object_of(_STATE, "what both started from; null if nothing", nullable=True, shown="side"),
     "from": object_of(_STATE, "the state on the branch that was merged", shown="side"),
     "into": object_of(_STATE, "the state on the branch that receives", shown="side"),
 }
-BOTH_SIDES = Shape(
+BOTH_SIDES = ResponseSchema(
     "ConflictSides",
     {"conflict_id": CONFLICT.fields["conflict_id"], "key": _KEY, **_SIDES},
-    table=(Column("conflict_id"), Column("key", least=12)),
+    table=(TableColumn("conflict_id"), TableColumn("key", least=12)),
 )
-WHOLE_CONFLICT = Shape(
+WHOLE_CONFLICT = ResponseSchema(
     "WholeConflict",
     {
         **CONFLICT.fields,
@@ -281,7 +288,7 @@ WHOLE_CONFLICT = Shape(
     },
 )
 """A conflict with both sides; a side is empty if it exceeds the budget."""
-APPLIED = Shape(
+APPLIED = ResponseSchema(
     "Applied",
     {
         "nodes_upserted": integer("nodes written"),
@@ -290,7 +297,7 @@ APPLIED = Shape(
         "edges_deleted": integer("edges deleted"),
     },
 )
-WRITTEN_CARD = Shape(
+WRITTEN_CARD = ResponseSchema(
     "WrittenCard",
     {
         "branch": text("branch"),
@@ -305,7 +312,7 @@ WRITTEN_CARD = Shape(
         "last_seq": LAST_SEQ.or_absent(),
     },
 )
-CANDIDATE = Shape(
+CANDIDATE = ResponseSchema(
     "Candidate",
     {
         "id": text("the card's id"),
@@ -318,16 +325,16 @@ CANDIDATE = Shape(
         "why": text("why it stands here"),
     },
     table=(
-        Column("id", least=8),
+        TableColumn("id", least=8),
         _TYPE,
         _STATUS,
-        Column("title", least=16),
-        Column("blocked_by", "blocked by", least=6, goes=8),
-        Column("why", least=12, goes=9),
+        TableColumn("title", least=16),
+        TableColumn("blocked_by", "blocked by", least=6, goes=8),
+        TableColumn("why", least=12, goes=9),
     ),
 )
 STATS = object_of(
-    Shape(
+    ResponseSchema(
         "CardStats",
         {
             "cards": integer("how many cards there are"),

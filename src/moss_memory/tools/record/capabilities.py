@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.rows.times import instant_us
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
@@ -68,7 +68,7 @@ class Capability:
         return errors
 
     def _unknown_field(self, name: str) -> MossError:
-        like = nearest(name, list(self.fields)) or ""
+        like = closest_match(name, list(self.fields)) or ""
         return invalid_request(
             f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
             f" (known: {', '.join(self.fields)})",
@@ -81,7 +81,7 @@ class Capability:
         wrong = {str((error.details or {}).get("path")) for error in errors}
         known = {name: value for name, value in body.items() if name in self.fields}
         for name in body:
-            like = nearest(name, list(self.fields), cutoff=_SIMILARITY) if name not in self.fields else None
+            like = closest_match(name, list(self.fields), cutoff=_SIMILARITY) if name not in self.fields else None
             if like is not None and like not in known:
                 known[like] = body[name]
                 wrong.discard(f"body.{like}")
@@ -160,7 +160,7 @@ class Registry:
     def _suggest(self, asked: str) -> str:
         """Return a suggestion for an entity type or a misspelled id; empty if none is similar."""
         typed = [one.capability_id for one in self.of_type(asked)]
-        like = typed[0] if typed else nearest(asked, list(self.capabilities), cutoff=_SIMILARITY)
+        like = typed[0] if typed else closest_match(asked, list(self.capabilities), cutoff=_SIMILARITY)
         return f"did you mean {like}? " if like else ""
 
     def of_type(self, entity_type: str) -> list[Capability]:

@@ -6,8 +6,8 @@ from moss_memory.registry.responses import (
     HIT_FIELDS,
     LONG,
     PAGE_THAT_ENDS,
-    Column,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     flag,
     free,
     integer,
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from moss_memory.registry.responses import Row
 
 _GLANCE = (
-    Column("title", least=16),
-    Column("status", goes=6),
-    Column("says", least=24, goes=4, widest=LONG),
-    Column("workspace", least=8, goes=7),
+    TableColumn("title", least=16),
+    TableColumn("status", goes=6),
+    TableColumn("says", least=24, goes=4, widest=LONG),
+    TableColumn("workspace", least=8, goes=7),
 )
 """The columns that tables show of every body."""
 
@@ -38,7 +38,7 @@ def _row(item: Row) -> Row:
     return row_of(item)
 
 
-RECORD = Shape(
+RECORD = ResponseSchema(
     "Record",
     {
         "id": text("payload_id"),
@@ -51,14 +51,14 @@ RECORD = Shape(
         **{name: field.or_absent() for name, field in HIT_FIELDS.items()},
     },
     table=(
-        Column("type", goes=5),
+        TableColumn("type", goes=5),
         *_GLANCE,
-        Column("submitted", goes=8),
-        Column("id", goes=9),
+        TableColumn("submitted", goes=8),
+        TableColumn("id", goes=9),
     ),
     row=_row,
 )
-_SOURCE = Shape(
+_SOURCE = ResponseSchema(
     "FieldSource",
     {
         "payload_submission_id": text("the submission that said so"),
@@ -70,7 +70,7 @@ _SOURCE = Shape(
         "unmapped": free("fields of the source that no capability knows", optional=True),
     },
 )
-_RELATION = Shape(
+_RELATION = ResponseSchema(
     "Relation",
     {
         "field": text("the field that refers"),
@@ -79,7 +79,7 @@ _RELATION = Shape(
         "title": text("its title"),
     },
 )
-ENTITY = Shape(
+ENTITY = ResponseSchema(
     "Entity",
     {
         "entity_id": text("a hash of its type and identity"),
@@ -92,14 +92,14 @@ ENTITY = Shape(
         "referenced_by": list_of(_RELATION, "entities that refer to it", optional=True),
     },
     table=(
-        Column("entity_type", "type", goes=4),
+        TableColumn("entity_type", "type", goes=4),
         *_GLANCE,
-        Column("observation_count", "told", goes=8),
-        Column("entity_id", "id", goes=9),
+        TableColumn("observation_count", "told", goes=8),
+        TableColumn("entity_id", "id", goes=9),
     ),
     row=_row,
 )
-EVENT = Shape(
+EVENT = ResponseSchema(
     "TimelineEvent",
     {
         "event_id": text("a hash of what happened when"),
@@ -110,15 +110,15 @@ EVENT = Shape(
         "workspace": text("namespace"),
     },
     table=(
-        Column("event_timestamp", "when"),
-        Column("event_type", "what", least=10, goes=2),
-        Column("title", "of", least=12),
-        Column("workspace", least=8, goes=6),
-        Column("entity_ids", "entity", goes=8),
-        Column("source_record_id", "record", goes=9),
+        TableColumn("event_timestamp", "when"),
+        TableColumn("event_type", "what", least=10, goes=2),
+        TableColumn("title", "of", least=12),
+        TableColumn("workspace", least=8, goes=6),
+        TableColumn("entity_ids", "entity", goes=8),
+        TableColumn("source_record_id", "record", goes=9),
     ),
 )
-_CAPABILITY_FIELD = Shape(
+_CAPABILITY_FIELD = ResponseSchema(
     "CapabilityField",
     {
         "type": text("its type"),
@@ -127,7 +127,7 @@ _CAPABILITY_FIELD = Shape(
         "set": flag("whether its values are merged", optional=True),
     },
 )
-CAPABILITY = Shape(
+CAPABILITY = ResponseSchema(
     "Capability",
     {
         "capability_id": text("its id"),

@@ -9,7 +9,7 @@ import time
 from moss_memory.errors import MossError
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_workspace
 from moss_memory.rows.times import format_instant, instant_us
-from moss_memory.secrets.scanner import findings_in, told
+from moss_memory.secrets.scanner import findings_fields, findings_in
 from moss_memory.storage.files.json_files import json_files, read_json, read_object, shown_path
 
 from .entity_ids import content_id, digest, payload_id
@@ -79,7 +79,7 @@ def migrate(
         **report,
         "verified": report["migrated"] + report["already_there"] if not dry_run else 0,
         "dry_run": dry_run,
-        **told(found),
+        **findings_fields(found),
     }
 
 

@@ -82,10 +82,10 @@ class Handovers:
         return rewriting.combined_with(self._removed)
 
     def _rewrite(self, tx: Transaction) -> None:
-        from moss_memory.tools.capsule.capsule_rows import measured
+        from moss_memory.tools.capsule.capsule_rows import content_columns
 
         for (table, row_id), (title, text) in self.rewritten.items():
-            values = {**measured(text), "title": title, "row_id": row_id}
+            values = {**content_columns(text), "title": title, "row_id": row_id}
             if table == "versions":
                 del values["tokens_estimate"]
             tx.run(_SET_CAPSULE if table == "capsules" else _SET_VERSION, values)

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, choice, flag, list_of, object_of, text, texts
+from moss_memory.registry.responses import ResponseSchema, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
@@ -37,7 +37,7 @@ EVENTS_MAX = 200
 SHOWN_STEPS = 200
 
 _RADAR = object_of(
-    Shape(
+    ResponseSchema(
         "Radar",
         {
             "now": text("what is to be done now"),
@@ -49,7 +49,7 @@ _RADAR = object_of(
     ),
     "where it stands",
 )
-_HANDOFF = Shape(
+_HANDOFF = ResponseSchema(
     "Handoff",
     {
         "done": texts("what is done, and the evidence"),

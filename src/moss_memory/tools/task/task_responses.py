@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from moss_memory.registry.responses import (
-    Column,
     Field,
-    Shape,
+    ResponseSchema,
+    TableColumn,
     anything,
     choice,
     flag,
@@ -21,7 +21,7 @@ from moss_memory.registry.responses import (
 from moss_memory.tools.task.model.task_fields import TARGET
 from moss_memory.tools.task.model.task_rows import CHECKPOINTS
 
-ITEM = Shape(
+ITEM = ResponseSchema(
     "TaskItem",
     {
         **{name: TARGET.fields[name] for name in ("id", "kind", "title", "status", "parent")},
@@ -29,15 +29,15 @@ ITEM = Shape(
         "revision": integer("rises with every change"),
     },
     table=(
-        Column("id"),
-        Column("kind", goes=4),
-        Column("status"),
-        Column("title", least=16),
-        Column("parent", goes=6),
-        Column("tags", least=8, goes=8, unless=[]),
+        TableColumn("id"),
+        TableColumn("kind", goes=4),
+        TableColumn("status"),
+        TableColumn("title", least=16),
+        TableColumn("parent", goes=6),
+        TableColumn("tags", least=8, goes=8, unless=[]),
     ),
 )
-EVENT = Shape(
+EVENT = ResponseSchema(
     "TaskEvent",
     {
         "event_id": text("ULID"),
@@ -50,16 +50,16 @@ EVENT = Shape(
         "by": text("who did it, where that is known", optional=True),
     },
     table=(
-        Column("ts_ms", "written", goes=6),
-        Column("type", goes=5),
-        Column("by", least=8, goes=7, unless=None),
-        Column("target", least=8),
-        Column("path", goes=8),
-        Column("event_id", "event id"),
+        TableColumn("ts_ms", "written", goes=6),
+        TableColumn("type", goes=5),
+        TableColumn("by", least=8, goes=7, unless=None),
+        TableColumn("target", least=8),
+        TableColumn("path", goes=8),
+        TableColumn("event_id", "event id"),
     ),
 )
-_STEP_COLUMNS = (Column("step_id", "step"), Column("path"), Column("title", least=16))
-NEW_STEP = Shape(
+_STEP_COLUMNS = (TableColumn("step_id", "step"), TableColumn("path"), TableColumn("title", least=16))
+NEW_STEP = ResponseSchema(
     "NewStep",
     {"step_id": text("STEP-001"), "path": text("s:0.s:2"), "title": text("what is to be done")},
     table=_STEP_COLUMNS,
@@ -69,7 +69,7 @@ STEP = NEW_STEP.with_fields(
         "done": flag("whether it is closed"),
         "blocked": flag("whether it waits for something"),
         "checkpoints": object_of(
-            Shape(
+            ResponseSchema(
                 "Checkpoints",
                 {
                     name: flag("whether it is confirmed", optional=True)
@@ -82,9 +82,9 @@ STEP = NEW_STEP.with_fields(
     "Step",
     table=(
         *_STEP_COLUMNS,
-        Column("done", goes=7),
-        Column("blocked", goes=8),
-        Column("checkpoints", least=8, goes=9),
+        TableColumn("done", goes=7),
+        TableColumn("blocked", goes=8),
+        TableColumn("checkpoints", least=8, goes=9),
     ),
 )
 CHANGED = {
@@ -106,7 +106,8 @@ SHOWN_STEP = NEW_STEP.with_fields(
         "tests": texts("how that is checked"),
         "blockers": texts("what stands in the way"),
         "confirmed": object_of(
-            Shape("Confirmed", {name: flag("whether it is confirmed") for name in CHECKPOINTS}), "what was confirmed"
+            ResponseSchema("Confirmed", {name: flag("whether it is confirmed") for name in CHECKPOINTS}),
+            "what was confirmed",
         ),
         "evidence": texts("what shows that it is done"),
         "notes": texts("what was noted, oldest first"),
@@ -114,7 +115,7 @@ SHOWN_STEP = NEW_STEP.with_fields(
         "steps": Field("list", "the steps below it, each like this one", of=anything("a step")),
     },
     "ShownStep",
-    table=(*_STEP_COLUMNS, Column("status"), Column("agent", goes=5)),
+    table=(*_STEP_COLUMNS, TableColumn("status"), TableColumn("agent", goes=5)),
 )
 SHOWN = {
     "workspace": text("project namespace, as it was given"),
@@ -131,7 +132,7 @@ SHOWN = {
     **_CLAIM,
     "steps": list_of(SHOWN_STEP, "its steps, in the order of work"),
     "tasks": list_of(
-        Shape(
+        ResponseSchema(
             "TaskOfPlan",
             {
                 **{name: TARGET.fields[name] for name in ("id", "title", "status")},
@@ -139,11 +140,11 @@ SHOWN = {
                 "steps_total": integer("how many there are"),
             },
             table=(
-                Column("id"),
-                Column("status"),
-                Column("title", least=16),
-                Column("steps_done", "done"),
-                Column("steps_total", "of"),
+                TableColumn("id"),
+                TableColumn("status"),
+                TableColumn("title", least=16),
+                TableColumn("steps_done", "done"),
+                TableColumn("steps_total", "of"),
             ),
         ),
         "the tasks of a plan",
@@ -152,7 +153,7 @@ SHOWN = {
 }
 """The response of `tasks_show`."""
 
-READY = Shape(
+READY = ResponseSchema(
     "ReadyTask",
     {
         **{name: TARGET.fields[name] for name in ("id", "title")},
@@ -160,7 +161,12 @@ READY = Shape(
         "step": object_of(NEW_STEP, "the step to begin with", optional=True),
         "why": text("why it can be started"),
     },
-    table=(Column("id"), Column("priority"), Column("title", least=16), Column("why", least=12, goes=9)),
+    table=(
+        TableColumn("id"),
+        TableColumn("priority"),
+        TableColumn("title", least=16),
+        TableColumn("why", least=12, goes=9),
+    ),
 )
 STEP_NAMED = object_of(NEW_STEP, "the step, where the call was about one")
 STEPS = list_of(NEW_STEP, "the steps that were added")

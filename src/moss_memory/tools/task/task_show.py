@@ -48,7 +48,7 @@ def tasks_show(
     """Show every detail of a plan, task or step: criteria, tests, notes, evidence, agents; next: `tasks_radar`."""
     task = find_task(tx, workspace, target)
     only = None if step_id is None and path is None else find_step(tx, workspace, task, step_id, path)
-    tree = Tree(tx, workspace, task)
+    tree = TaskTree(tx, workspace, task)
     steps = tree.steps(only)
     tasks = tree.tasks()
 
@@ -63,7 +63,7 @@ def tasks_show(
     return budget.fit(rows, build)
 
 
-class Tree:
+class TaskTree:
     """A plan or task with its steps, notes, evidence and claims."""
 
     def __init__(self, tx: ReadTransaction, workspace: str, task: Task) -> None:

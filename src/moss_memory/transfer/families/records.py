@@ -7,7 +7,7 @@ import json
 from moss_memory.rows.times import format_instant
 from moss_memory.tools.record.entity_ids import payload_id
 from moss_memory.tools.record.submission import recompute_snapshot, sql
-from moss_memory.transfer.export_schema import InvalidRow, Table, json_column, norm, number, text, whole
+from moss_memory.transfer.export_schema import InvalidRow, Table, json_column, normalized, number, text, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ TABLES = (
     Table(
         "entities",
         number("row_id", "entities"),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("workspace_raw"),
         text("entity_id"),
         text("type"),
@@ -38,7 +38,7 @@ TABLES = (
     Table(
         "records",
         number("row_id", "records"),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("workspace_raw"),
         text("payload_id"),
         text("content_id"),
@@ -58,7 +58,7 @@ TABLES = (
     Table(
         "observations",
         number("row_id", "observations"),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         number("entity_row", "entities"),
         number("record_row", "records"),
         text("submission_id"),
@@ -78,7 +78,7 @@ TABLES = (
     Table(
         "timeline_events",
         number("row_id", "timeline_events"),
-        norm("workspace_norm"),
+        normalized("workspace_norm"),
         text("workspace_raw"),
         text("event_id"),
         text("event_type"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, integer, list_of, map_of, text
+from moss_memory.registry.responses import ResponseSchema, integer, list_of, map_of, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ else:
     WorkspaceName = {"type": "string"}
     Try = {"type": "boolean"}
 
-SKIPPED = Shape("SkippedItem", {"file": text("file"), "item": text("what"), "reason": text("why")})
+SKIPPED = ResponseSchema("SkippedItem", {"file": text("file"), "item": text("what"), "reason": text("why")})
 
 
 class DryRunRollback(MossError):  # noqa: N818 - it is no failure

@@ -408,7 +408,7 @@ class NamedSync:
         if found is not None:
             self._run.remove(found.path, found.hash)
         if subject in self._memory:
-            self._run.forget(self._family, subject)
+            self._run.remove_state(self._family, subject)
         self._run.count("erased")
 
     def _free_name(self, tx: Transaction, subject: str, left: set[str]) -> None:

@@ -158,7 +158,7 @@ class RecordSync:
         if found is not None:
             self._run.remove(found.path, found.hash)
         if record_id in self._memory:
-            self._run.forget(FAMILY, record_id)
+            self._run.remove_state(FAMILY, record_id)
         self._run.count("erased")
 
     def _write_file(self, tx: ReadTransaction, record_id: str) -> None:

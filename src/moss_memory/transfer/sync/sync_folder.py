@@ -105,7 +105,7 @@ class FolderSync:
             memory = SyncMemory(place_of(tree.path), self._marker(tree))
             scan = FolderScan(tree, config.import_max_bytes, self._scope, self._own_files())
             scan.read(self._read(memory.load), self._call.check_cancelled)
-            mark = self._engine.mark()
+            mark = self._engine.change_token()
             plan = self._read(lambda tx: self._decide(tx, scan, memory))
             run = plan.run
             if self._dry_run:
@@ -146,7 +146,7 @@ class FolderSync:
     def _apply(self, tx: Transaction, plan: Plan, mark: object, memory: SyncMemory) -> SyncRun:
         """Change the store; decide again if it was changed since it was read."""
         tx.begin()
-        if plan.is_applied or mark is None or self._engine.mark() != mark:
+        if plan.is_applied or mark is None or self._engine.change_token() != mark:
             plan = self._decide(tx, plan.scan, memory)
         plan.is_applied = True  # a transaction that is run again has to decide again
         for part in plan.parts:
@@ -169,14 +169,14 @@ class FolderSync:
         return found
 
     def _write(self, body: Callable[[Transaction], Any], *, event: bool = True) -> Any:
-        def carry_out(tx: Transaction) -> Any:
+        def run(tx: Transaction) -> Any:
             found = body(tx)
             if not event:
                 tx.skip_event()
             tx.append_event("sync")
             return found
 
-        return self._engine.write(carry_out, timeout_s=self._timeout_s, call=self._call)
+        return self._engine.write(run, timeout_s=self._timeout_s, call=self._call)
 
     def _marker(self, tree: SafeDirectory) -> str:
         """Return the id of the folder; a copy at another place, or on another machine, gets one of its own."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.secrets.scanner import findings_in, told
+from moss_memory.secrets.scanner import findings_fields, findings_in
 from moss_memory.transfer.export_layout import digest
 
 from .sync_memory import GONE, Remembered
@@ -67,7 +67,7 @@ class SyncRun:
         """Remember a state that needs no further file."""
         self.remember[state.family, state.subject] = [state]
 
-    def forget(self, family: str, subject: str) -> None:
+    def remove_state(self, family: str, subject: str) -> None:
         """Forget a subject."""
         self.remember[family, subject] = []
 
@@ -99,7 +99,7 @@ class SyncRun:
             "conflicts": self.conflicts,
             "skipped": [{"file": file, "why": why} for file, why in sorted(self.skipped.items())],
             "dry_run": self.dry_run,
-            **told(self.findings),
+            **findings_fields(self.findings),
         }
 
 

@@ -110,7 +110,7 @@ class WorkSync:
         if not found:
             delete_workspace(tx, workspace)
             self._run.count("deleted")
-            self._run.forget(FAMILY, workspace)
+            self._run.remove_state(FAMILY, workspace)
             return
         try:
             incoming = self._read(tx, workspace, found)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import apsw
 
 
-def unreadable(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
+def rows_with_invalid_text(connection: apsw.Connection) -> Iterator[dict[str, Any]]:
     """Yield the first row with invalid UTF-8 of each table: the table, the row's key and the column."""
     tables: list[Any] = connection.execute(TABLES).fetchall()
     for (table,) in tables:

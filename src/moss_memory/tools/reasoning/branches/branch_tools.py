@@ -6,7 +6,7 @@ import re
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, file_path, flag, integer, list_of, object_of, text
+from moss_memory.registry.responses import ResponseSchema, file_path, flag, integer, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
@@ -84,7 +84,7 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
         "checkout": text("the branch that calls mean when they name none", nullable=True),
         "defaults": DEFAULTS,
         "last_event": object_of(
-            Shape("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
+            ResponseSchema("LastEvent", {"event_id": text("its id"), **WHEN}), "the last task event", nullable=True
         ),
         "last_doc_entry": object_of(
             ENTRY.without("title", "format", "meta", "content", "source_event_id", "by", name="LastEntry"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.workspace_names import note_new_workspace
 from moss_memory.storage.named_rows import NamedRow
@@ -216,7 +216,7 @@ def _unknown_branch(tx: ReadTransaction, workspace: str, name: str | None) -> Mo
             f"workspace {workspace!r} has no branches yet",
             recovery=next_call("branchmind_init", {"workspace": workspace}, "makes its branch `main`"),
         )
-    like = nearest(name, names, cutoff=0.6) if name else None
+    like = closest_match(name, names, cutoff=0.6) if name else None
     hint = f"; did you mean {like!r}?" if like else ""
     problem = f"there is no branch {name[:100]!r}{hint}" if name else "nothing is checked out"
     return MossError(

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, integer, list_of, object_of, text, texts
+from moss_memory.registry.responses import ResponseSchema, integer, list_of, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
@@ -42,7 +42,7 @@ else:
 
 MERGE_MAX = 1000
 _NO_LIMIT = 2**31
-MERGED = Shape(
+MERGED = ResponseSchema(
     "Merged", {"merged": integer("how many were written"), "skipped": integer("how many were there already")}
 )
 

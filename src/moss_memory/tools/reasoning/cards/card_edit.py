@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, choice, flag, list_of, number, object_of, text, texts
+from moss_memory.registry.responses import (
+    ResponseSchema,
+    TableColumn,
+    choice,
+    flag,
+    list_of,
+    number,
+    object_of,
+    text,
+    texts,
+)
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view, reserve_numbers
 from moss_memory.tools.reasoning.graph.graph_batch import GraphBatch, check_id
 from moss_memory.tools.reasoning.graph.node_versions import Version, edge
@@ -68,14 +78,14 @@ SUBGOAL = "subgoal"
 
 _APPLIED = object_of(APPLIED, "how much was written")
 _TOUCHED = {"updated": texts("cards that changed"), "unchanged": texts("cards that were so already")}
-_GROUP = Shape(
+_GROUP = ResponseSchema(
     "SameCards",
     {
         "canonical": text("the oldest of them"),
         "merged": texts("the others"),
         "similarity": number("the least that any two share, from 0 to 1"),
     },
-    table=(Column("canonical", least=8), Column("merged", least=8), Column("similarity")),
+    table=(TableColumn("canonical", least=8), TableColumn("merged", least=8), TableColumn("similarity")),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.tools.reasoning.branches.document_refs import (
     GRAPH,
     TRACE,
@@ -154,7 +154,7 @@ def check_type(raw: str, *, what: str, workspace: str) -> str:
     """Return the normalized card type; refuse an unknown one."""
     kind = raw.strip().lower()
     if kind not in CARD_TYPES:
-        like = nearest(kind, list(CARD_TYPES)) or "note"
+        like = closest_match(kind, list(CARD_TYPES)) or "note"
         error = invalid_request(
             f"`{what}` is {raw[:100]!r}; the types of cards are {', '.join(CARD_TYPES)}",
             path=what,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Shape, list_of, map_of, object_of, text, texts
+from moss_memory.registry.responses import ResponseSchema, list_of, map_of, object_of, text, texts
 from moss_memory.tools.artifact.artifact_responses import ITEM
 from moss_memory.tools.capsule.capsule_responses import CAPSULE
 from moss_memory.tools.reasoning.graph.node_versions import versions
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
 
 
-def _without_nulls(shape: Shape, name: str, always: dict[str, Field]) -> Shape:
+def _without_nulls(shape: ResponseSchema, name: str, always: dict[str, Field]) -> ResponseSchema:
     """Return the shape of a live row in which fields are absent instead of null; `always` are the ones it has."""
     kept = shape.without("deleted_at")
     fields = {key: field.or_absent() for key, field in kept.fields.items() if field.nullable}
@@ -50,7 +50,7 @@ _ENTRY = ENTRY.without("ts_ms", "doc").with_fields(
     {"branch": text("branch on which it was written, if that is another", optional=True)}, "PackedEntry"
 )
 PACKED_LOG = object_of(
-    Shape(
+    ResponseSchema(
         "PackedEntries",
         {
             "entries": list_of(_ENTRY, "the entries, oldest first; those that wrote a card are left out"),
@@ -95,7 +95,7 @@ def _packed_card(card: dict[str, Any], links: dict[str, list[str]] | None, super
 
 
 def packed_candidates(candidates: list[dict[str, Any]], cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return candidates, those that are also among the cards without the fields that stand there."""
+    """Return candidates, those that are also among the cards without the fields that the card has."""
     shown = {card["id"] for card in cards}
     own = ("id", "pinned", "blocked_by", "why")
     return [

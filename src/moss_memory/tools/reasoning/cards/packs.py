@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, list_of, object_of, text
+from moss_memory.registry.responses import ResponseSchema, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
 from moss_memory.tools.capsule.saved_in import CODE_FIELDS
@@ -61,7 +61,7 @@ else:
 CANDIDATES = 5
 ARTIFACTS_MAX = 20
 
-_DOCS = Shape("Documents", {name: text("document") for name in ("notes", "trace", "graph")})
+_DOCS = ResponseSchema("Documents", {name: text("document") for name in ("notes", "trace", "graph")})
 
 
 @operation(

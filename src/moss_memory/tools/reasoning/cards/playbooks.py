@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, free, object_of, text, texts
+from moss_memory.registry.responses import ResponseSchema, free, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.reasoning_arguments import RequiredWorkspace
 
@@ -23,7 +23,7 @@ else:
     CardType = {"type": "string", "description": "type of card"}
     Playbook = {"type": "string", "description": "name of the playbook"}
 
-_TEMPLATE = Shape(
+_TEMPLATE = ResponseSchema(
     "CardTemplate",
     {
         "id": text("empty: it gets one"),
@@ -35,7 +35,7 @@ _TEMPLATE = Shape(
         "meta": free("none yet"),
     },
 )
-_PLAYBOOK = Shape("Playbook", {"goal": text("what it leads to"), "steps": texts("what to do, in order")})
+_PLAYBOOK = ResponseSchema("Playbook", {"goal": text("what it leads to"), "steps": texts("what to do, in order")})
 
 _ASKED = {
     "frame": ("What the problem is, in a line", "What done means, what is out of scope, what must not break."),

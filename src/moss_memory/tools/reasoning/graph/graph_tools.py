@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Shape, flag, integer, list_of, moment_ms, object_of, text
+from moss_memory.registry.responses import ResponseSchema, flag, integer, list_of, moment_ms, object_of, text
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 from moss_memory.tools.reasoning.branches.visible_ranges import View, graph_view, subtract_ranges
 from moss_memory.tools.reasoning.notes.note_tools import Rows, both_sides, next_cursor
@@ -192,7 +192,7 @@ def branchmind_graph_query(
         **DOCUMENT_REF,
         "ok": flag("whether every edge ends in nodes that are there"),
         "stats": object_of(
-            Shape("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
+            ResponseSchema("GraphStats", {"nodes": integer("live nodes"), "edges": integer("live edges")}),
             "how much was checked",
         ),
         "errors": list_of(DANGLING, "edges that end in no node"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, moment_ms, text, texts
+from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, moment_ms, text, texts
 from moss_memory.tools.reasoning.branches.document_refs import GRAPH, find_document
 from moss_memory.tools.reasoning.cards.card_links import unknown_card
 from moss_memory.tools.reasoning.notes.note_tools import Rows, next_cursor
@@ -37,7 +37,7 @@ else:
 _SHOWN = ("status", "title", "text")
 _COMPARED = ("type", *_SHOWN, "tags", "meta", "deleted")
 
-_NODE_VERSION = Shape(
+_NODE_VERSION = ResponseSchema(
     "NodeVersion",
     {
         "seq": integer("number of the version"),
@@ -49,12 +49,12 @@ _NODE_VERSION = Shape(
         "changed": texts("fields that differ from the version before; of the first version all that it has"),
     },
     table=(
-        Column("seq"),
-        Column("ts_ms", "written", goes=6),
-        Column("status", least=6, goes=3),
-        Column("title", least=16),
-        Column("changed", least=8),
-        Column("deleted", unless=False),
+        TableColumn("seq"),
+        TableColumn("ts_ms", "written", goes=6),
+        TableColumn("status", least=6, goes=3),
+        TableColumn("title", least=16),
+        TableColumn("changed", least=8),
+        TableColumn("deleted", unless=False),
     ),
 )
 

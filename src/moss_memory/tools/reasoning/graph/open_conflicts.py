@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Shape, integer, object_of, text
+from moss_memory.registry.responses import ResponseSchema, integer, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.reasoning_responses import CONFLICT
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-_FIRST = Shape("FirstConflict", {"conflict_id": text("what to resolve"), "key": CONFLICT.fields["key"]})
+_FIRST = ResponseSchema("FirstConflict", {"conflict_id": text("what to resolve"), "key": CONFLICT.fields["key"]})
 OPEN_CONFLICTS = {
     "conflicts": object_of(
-        Shape(
+        ResponseSchema(
             "OpenConflicts",
             {
                 "open": integer("how many merge conflicts are open"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import TRUNCATED, Shape, object_of, text
+from moss_memory.registry.responses import TRUNCATED, ResponseSchema, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.reasoning.branches.document_refs import (
     NOTES,
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from moss_memory.tools.reasoning.branches.document_refs import OpenView
 
 _SLICE = object_of(
-    Shape(
+    ResponseSchema(
         "Slice",
         {
             **{name: field.or_absent() for name, field in DOCUMENT_REF.items()},

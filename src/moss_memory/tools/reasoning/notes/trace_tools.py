@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import Column, Shape, flag, integer, list_of, object_of, text
+from moss_memory.registry.responses import ResponseSchema, TableColumn, flag, integer, list_of, object_of, text
 from moss_memory.rows.hard_delete import ERASED
 from moss_memory.tools.reasoning.branches.document_refs import TRACE, DocumentRef, find_document
 from moss_memory.tools.reasoning.cards.card_links import limit_links
@@ -70,10 +70,10 @@ _CAMEL = {
     "branchId": "branch_id",
 }
 
-_MISSTEP = Shape(
+_MISSTEP = ResponseSchema(
     "Misstep",
     {"code": text("what is wrong"), "seq": integer("number of the step"), "message": text("the same in a sentence")},
-    table=(Column("seq"), Column("code"), Column("message", least=20, widest=0)),
+    table=(TableColumn("seq"), TableColumn("code"), TableColumn("message", least=20, widest=0)),
 )
 
 

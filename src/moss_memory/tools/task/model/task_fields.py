@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from moss_memory.registry.responses import Shape, choice, free, integer, object_of, text, texts
+from moss_memory.registry.responses import ResponseSchema, choice, free, integer, object_of, text, texts
 
 REFERENCE = object_of(
-    Shape(
+    ResponseSchema(
         "ReasoningRef",
         {
             "branch": text("branch of the plan or task"),
@@ -16,7 +16,7 @@ REFERENCE = object_of(
     ),
     "where the reasoning about it lives",
 )
-TARGET = Shape(
+TARGET = ResponseSchema(
     "Target",
     {
         "id": text("PLAN-001 or TASK-001"),

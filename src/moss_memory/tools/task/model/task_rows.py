@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid_request, nearest, next_call
+from moss_memory.errors import MossError, closest_match, invalid_request, next_call
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.storage.queries import load_queries
@@ -164,7 +164,7 @@ def unknown_task(tx: ReadTransaction, workspace: str, id: str, *, what: str = "t
     """Return the error for a plan or task that does not exist."""
     rows = tx.rows("select id from tasks where workspace_norm = :w limit 1000", {"w": normalize_workspace(workspace)})
     known = [known_id for (known_id,) in rows]
-    like = nearest(id.upper(), known, cutoff=0.6)
+    like = closest_match(id.upper(), known, cutoff=0.6)
     hint = f"; did you mean {like}?" if like else ""
     return MossError(
         "NOT_FOUND",

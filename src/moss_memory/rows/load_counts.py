@@ -1,0 +1,129 @@
+"""Counts how often the texts of capsules are loaded, without a write in the call that loads one.
+
+A call adds to a list in memory. A thread that exists only while loads wait writes them in batches, and so does the
+closing of the store. If the store is busy the loads wait longer; a crash loses those that wait.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from _weakref import ref
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction
+
+    Load = tuple[str, str, str, int, int]
+    """The workspace and the id of a capsule, the actor, the number of loads, and the time of the last in seconds."""
+
+SAVE_AFTER_S = 2.0
+_MAX_WAITING = 100_000
+_MAX_SAVED = 1000
+"""The maximum number of rows that one transaction writes."""
+_SAVE = (
+    "insert into capsule_loads (capsule, actor, loads, last_at)"
+    " select id, :actor, :loads, :last_at from capsules where id = :capsule"
+    " on conflict (capsule, actor) do update set loads = capsule_loads.loads + excluded.loads,"
+    " last_at = case when excluded.last_at > capsule_loads.last_at then excluded.last_at else capsule_loads.last_at end"
+)
+_TOTALS = "select capsule, sum(loads), max(last_at) from capsule_loads"
+
+
+class LoadCounts:
+    """The loads of one store that wait to be written."""
+
+    __slots__ = ("__weakref__", "_context", "_engine", "_process", "_waits", "_works")
+
+    def __init__(self, engine: Engine, context: Callable[..., CallContext]) -> None:
+        self._engine = engine
+        self._context = context
+        self._waits: list[Load] = []
+        self._works = False
+        self._process = os.getpid()
+
+    def add(self, tx: ReadTransaction, row: dict[str, Any]) -> None:
+        """Count one load of a capsule by the actor of a call."""
+        if self._process != os.getpid():  # the parent of a fork writes what was counted before
+            self._process, self._waits, self._works = os.getpid(), [], False
+        if len(self._waits) < _MAX_WAITING:
+            self._waits.append((row["workspace_raw"], row["id"], tx.call.caller.actor, 1, tx.now))
+        if not self._works:
+            from _thread import start_new_thread
+
+            self._works = True
+            try:
+                start_new_thread(_save_later, (ref(self),))
+            except RuntimeError:  # no more threads: closing writes them
+                self._works = False
+
+    def save(self) -> None:
+        """Write the loads that wait; keep them if the store is busy, drop them if it cannot be written."""
+        if self._process != os.getpid():
+            return
+        waits, self._waits = self._waits, []
+        by_workspace: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
+        for workspace, capsule, actor, loads, at in waits:
+            totals = by_workspace.setdefault(workspace, {})
+            known, last = totals.get((capsule, actor), (0, 0))
+            totals[capsule, actor] = known + loads, max(last, at)
+        for workspace, totals in by_workspace.items():
+            rows = [(workspace, capsule, actor, *figures) for (capsule, actor), figures in totals.items()]
+            for start in range(0, len(rows), _MAX_SAVED):
+                batch = rows[start : start + _MAX_SAVED]
+                if not self._write(workspace, batch):
+                    self._waits += batch
+
+    def _write(self, workspace: str, rows: list[Load]) -> bool:
+        """Write loads of one workspace without waiting for the lock; return False if they can be written later."""
+        from moss_memory.errors import is_busy
+
+        call = self._context("count loads")
+        call.workspace = workspace
+        try:
+            tx = self._engine.begin_write(timeout_s=0.0, call=call)
+            try:
+                for _, capsule, actor, loads, last_at in rows:
+                    tx.run(_SAVE, {"capsule": capsule, "actor": actor, "loads": loads, "last_at": last_at})
+                tx.commit()
+            finally:
+                tx.rollback()
+                tx.release()
+        except Exception as error:
+            return not is_busy(self._engine.translate(error) or error)
+        return True
+
+    def has_finished(self) -> bool:
+        """Return True, and let a new thread start with the next load, if none waits."""
+        self._works = False
+        if self._waits:
+            self._works = True
+        return not self._works
+
+
+def _save_later(counts: ref[LoadCounts]) -> None:
+    while True:
+        time.sleep(SAVE_AFTER_S)
+        found = counts()
+        if found is None:
+            return
+        found.save()
+        if found.has_finished():
+            return
+        del found
+
+
+def loads_of(tx: ReadTransaction, capsules: list[str]) -> dict[str, tuple[int, int]]:
+    """Return the number of loads by all actors and the time of the last one, for each capsule that has any."""
+    sql = f"{_TOTALS} where {tx.sql_in('capsule', 'capsules')} group by capsule"
+    return {capsule: (int(loads), int(last_at)) for capsule, loads, last_at in tx.rows(sql, {"capsules": capsules})}
+
+
+def loads_by_actor(tx: ReadTransaction, capsule: str) -> list[dict[str, Any]]:
+    """Return the loads of one capsule by each actor, the last one first."""
+    sql = "select actor, loads, last_at from capsule_loads where capsule = :capsule order by last_at desc, actor"
+    rows = tx.rows(sql, {"capsule": capsule})
+    return [{"actor": actor, "loads": loads, "last_at": last_at} for actor, loads, last_at in rows]

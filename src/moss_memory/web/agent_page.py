@@ -1,0 +1,172 @@
+"""The page of what an agent is given: instructions, open work, tools, and each capsule with its cost and its use."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from moss_memory.cli.commands.prime import prime_text
+from moss_memory.code_state.work_tree import repository_name
+from moss_memory.connect.clients import CLIENTS
+from moss_memory.errors import MossError
+from moss_memory.mcp import prompts
+from moss_memory.mcp.instructions import instructions
+from moss_memory.mcp.situation import read_situation
+from moss_memory.mcp.tool_list import tool_list_of
+from moss_memory.rows.token_estimate import tokens_about
+from moss_memory.tools.capsule.capsule_use import MOST_SHOWN, capsules_by_load, find_near_duplicates, token_counts
+
+from .capsule_pages import stale_states
+from .page_context import PAGE_ROWS
+from .page_frame import workspace_in_view
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from moss_memory.mcp.tool_list import ToolList
+
+    from .page_context import PageContext, PageRequest
+
+_OLD_DAYS = 60
+_DAY_S = 86_400
+_WAIT_S = 0.3
+"""The time that a page waits for near-duplicates before it is shown without them."""
+_FIRST_CLIENT = "claude-code"
+MARKS = {
+    "never": "never loaded",
+    "old": f"not touched for {_OLD_DAYS} days",
+    "stale": "drifted",
+    "double": "near-duplicate",
+}
+"""The possible faults of a capsule, each with the title of its filter."""
+
+
+def agent(context: PageContext, request: PageRequest) -> Response:
+    """Show what an agent with a chosen client is given in a workspace, and which capsules it uses."""
+    key = request.query.get("client", _FIRST_CLIENT)
+    client = CLIENTS.get(key) or CLIENTS[_FIRST_CLIENT]
+    workspace = request.query.get("workspace", "")
+    asked = {"workspace": workspace, "client": client.key}
+    place = workspace_in_view(context, request, "capsule")
+    tools = tool_list_of(context.store.config, client.default_toolsets(http=False), workspace or None)
+    items = _capsules(context, request, workspace)
+    counts = {mark: sum(mark in item["marks"] for item in items) for mark in MARKS}
+    wanted = request.query.get("mark", "")
+    matching = [item for item in items if wanted in item["marks"]] if wanted in MARKS else items
+    shown = matching[request.offset : request.offset + PAGE_ROWS]
+    tokens = context.store.read(token_counts, what="sizes of capsules", capsules=[item["id"] for item in shown])
+    for item in shown:
+        item["tokens"] = tokens.get(item["id"], 0)
+    return context.page(
+        request,
+        "agent.html",
+        clients=CLIENTS,
+        client=client,
+        given=context.cached(request, ("given", asked), lambda: _given(context, tools, place, asked)),
+        tools=context.cached(request, ("tools", asked), lambda: _tools(tools)),
+        items=shown,
+        largest=max((item["tokens"] for item in shown), default=1) or 1,
+        marks=MARKS,
+        counts=counts,
+        wanted=wanted if wanted in MARKS else "",
+        most=MOST_SHOWN if len(items) >= MOST_SHOWN else 0,
+        gone=_just_archived(context, request),
+        pagination={
+            "offset": request.offset,
+            "limit": PAGE_ROWS,
+            "has_more": request.offset + len(shown) < len(matching),
+            "total": len(matching),
+        },
+    )
+
+
+def _given(context: PageContext, tools: ToolList, place: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the texts that an agent is given, each with its cost; `place` is the workspace that it would load."""
+    repository = "" if context.store.work_tree() is None else repository_name()
+    texts = (
+        ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
+        ("prime", "moss prime", prime_text(context.store, asked["workspace"], asked["client"])),
+        ("load", "load", _load_text(context, tools, place)),
+    )
+    return [{"name": name, "title": title, "text": text, "tokens": tokens_about(text)} for name, title, text in texts]
+
+
+def _load_text(context: PageContext, tools: ToolList, place: str) -> str:
+    """Return the text that the prompt `load` gives to an agent in a workspace."""
+    try:
+        filled = prompts.get(
+            context.call, tools, "load", {"workspace": place}, capsule_max_chars=context.store.config.capsule_max_chars
+        )
+    except MossError:  # the tools of capsules are disabled, or nothing can be read
+        return ""
+    messages = json.loads(f"{{{filled}}}")["messages"]
+    contents = [message["content"] for message in messages]
+    return "\n\n".join(content.get("text") or content["resource"]["text"] for content in contents)
+
+
+def _tools(tools: ToolList) -> dict[str, Any]:
+    """Return the listed tools with the cost of each, the most expensive first."""
+    listed = []
+    for tool in json.loads(tools.listing()):
+        seen = {name: tool[name] for name in ("name", "description", "inputSchema") if name in tool}
+        text = json.dumps(seen, ensure_ascii=False, separators=(",", ":"))
+        summary = tool.get("description", "").partition("\n")[0]
+        listed.append({"name": tool["name"], "summary": summary, "tokens": tokens_about(text), "chars": len(text)})
+    listed.sort(key=lambda tool: -tool["tokens"])
+    return {
+        "items": listed,
+        "tokens": sum(tool["tokens"] for tool in listed),
+        "chars": sum(tool["chars"] for tool in listed),
+    }
+
+
+def _capsules(context: PageContext, request: PageRequest, workspace: str) -> list[dict[str, Any]]:
+    """Return the capsules of a workspace by their last load, each with its marks."""
+    if "capsule" in context.store.config.disabled_types:
+        return []
+    items = context.store.read(capsules_by_load, what="loads of capsules", workspace=workspace or None)
+    stale = stale_states(context, request)
+    doubles, _ = context.background.get(
+        f"near-duplicates {workspace!r}",
+        context.last_change(request),
+        lambda: context.store.read(
+            find_near_duplicates, what="near-duplicates", workspace=workspace or None, known=context.sketches
+        ),
+        wait_s=_WAIT_S,
+    )
+    titles = {item["id"]: item["title"] or item["name_raw"] or item["id"] for item in items}
+    before = time.time() - _OLD_DAYS * _DAY_S
+    for item in items:
+        other = (doubles or {}).get(item["id"])
+        is_old = max(item["updated_at"], item["loaded_at"]) < before
+        marks = {"never": not item["loads"], "old": is_old, "stale": item["id"] in stale, "double": other in titles}
+        item["marks"] = [mark for mark, holds in marks.items() if holds]
+        item["double"] = {"id": other, "title": titles[other]} if other in titles else None
+        item["stale"] = stale.get(item["id"], "")
+    return items
+
+
+def _just_archived(context: PageContext, request: PageRequest) -> dict[str, Any] | None:
+    """Return the capsule that the last form archived."""
+    if request.query.get("said") != "archived" or "id" not in request.query:
+        return None
+    try:
+        capsule = context.call("capsule_fetch", id=request.query["id"], include_deleted=True)
+    except MossError:
+        return None
+    return capsule if "deleted_at" in capsule else None
+
+
+def archive(context: PageContext, request: PageRequest) -> Response:
+    """Delete a capsule so that it can be restored, and return to the list."""
+    key = request.form.get("id", "")
+    context.call("capsule_delete", id=key)
+    kept = {name: request.form[name] for name in ("workspace", "client", "mark") if request.form.get(name)}
+    return context.to("/agent", said="archived", id=key, **kept)
+
+
+PAGES = {"/agent": agent}
+FORMS = {"/agent/archive": archive}

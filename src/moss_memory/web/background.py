@@ -1,0 +1,57 @@
+"""Results that take long: computed on a thread of their own, cached until the store changes."""
+
+from __future__ import annotations
+
+import threading
+
+from moss_memory.errors import MossError
+from moss_memory.log import INFO, log
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_MAX_CACHED = 50
+
+
+class Background:
+    """The last result of each computation, and the computations that run."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[int, Any]] = {}
+        self._running: dict[str, threading.Event] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: str, seq: int, compute: Callable[[], Any], *, wait_s: float = 0.0) -> tuple[Any, bool]:
+        """Return the last result, None before the first, and True if it belongs to this number of the last change.
+
+        If it does not, a thread computes it again, one for each key; wait for it at most `wait_s`.
+        """
+        with self._lock:
+            known = self._results.get(key)
+            if known is not None and known[0] == seq:
+                return known[1], True
+            done = self._running.get(key)
+            if done is None:
+                done = self._running[key] = threading.Event()
+                threading.Thread(target=self._compute, args=(key, seq, compute, done), daemon=True).start()
+        if wait_s:
+            done.wait(wait_s)
+        with self._lock:
+            known = self._results.get(key)
+        return (None, False) if known is None else (known[1], known[0] == seq)
+
+    def _compute(self, key: str, seq: int, compute: Callable[[], Any], done: threading.Event) -> None:
+        try:
+            result = compute()
+            with self._lock:
+                if len(self._results) >= _MAX_CACHED:
+                    self._results.clear()
+                self._results[key] = (seq, result)
+        except MossError as error:
+            log(INFO, "%s failed with %s", key, error.code)
+        finally:
+            with self._lock:
+                self._running.pop(key, None)
+            done.set()

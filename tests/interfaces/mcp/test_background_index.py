@@ -1,0 +1,45 @@
+"""Background indexing: it goes on although calls arrive without a pause."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from moss_memory.mcp import background_index
+from moss_memory.mcp.background_index import Indexing
+from support.patience import TIMEOUT_S
+
+
+class _Texts:
+    """A store with texts that wait for their vectors; a step that is interrupted does nothing."""
+
+    def __init__(self, pending: int) -> None:
+        self.pending = pending
+        self.is_done = threading.Event()
+
+    def index(self, *, most: int, wait: bool, cancelled: Any) -> dict[str, int]:
+        done = 0 if cancelled() else min(most, self.pending)
+        self.pending -= done
+        if not self.pending:
+            self.is_done.set()
+        return {"indexed": done, "pending": self.pending}
+
+
+def _calls_until_done(indexing: Indexing, texts: _Texts) -> bool:
+    """Send calls more often than the server could be called idle."""
+    deadline = threading.Event()
+    timer = threading.Timer(TIMEOUT_S, deadline.set)
+    timer.start()
+    while not deadline.is_set() and not texts.is_done.wait(background_index.IDLE_S / 20):
+        indexing.note_call()
+    timer.cancel()
+    return texts.is_done.is_set()
+
+
+def test_texts_get_their_vectors_although_calls_arrive_all_the_time(monkeypatch: Any) -> None:
+    monkeypatch.setattr(background_index, "BUSY_S", 0.05)
+    texts = _Texts(3 * background_index.STEP)
+    indexing = Indexing(lambda: texts)  # type: ignore[arg-type, return-value]
+    indexing.begin({})
+    assert _calls_until_done(indexing, texts)
+    assert indexing.stop(TIMEOUT_S)
