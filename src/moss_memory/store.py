@@ -8,7 +8,7 @@ import time
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
-from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine
+from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine, translate_error
 from moss_memory.storage.origin import Caller, clean_actor
 
 from .config import Config, load_config
@@ -65,12 +65,12 @@ class Store(Maintenance, Tools):
         self._disabled = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._disabled)
         self._in_work_tree = in_work_tree and config.record_code
-        self._last_caller: Caller | None = None
         self._caller = Caller(
             clean_actor(actor) or DEFAULT_ACTOR,
             in_work_tree=self._in_work_tree,
             sees_work_tree=sees_work_tree and config.record_code,
         )
+        self._last_caller: tuple[str | None, Caller] = "", self._caller
         self._loads: LoadCounts | None = None
         if counts_loads and not read_only:
             from moss_memory.rows.load_counts import LoadCounts
@@ -156,27 +156,26 @@ class Store(Maintenance, Tools):
         if self._is_limited or call.read_only:
             self._check_allowed(operation, tool, values, call, changes)
         writes = changes and not operation.no_transaction
-        once = self._idempotent_call(operation, key, values, arguments, call, writes)
-        if operation.scan_secrets:
-            allowed = values.pop("allow_secrets", False)
-            if changes:
-                _refuse_credentials(operation, arguments, values, call, allowed)
-        if key is not None and writes:
-            from moss_memory.secrets.scanner import refuse_credentials
-
-            refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored
-        with ErrorTranslation(self._engine, tool):
-            try:
-                if operation.no_transaction:
-                    result = operation.body(call, **values)
-                elif writes:
-                    result = self._write(operation, values, call, WRITE_TIMEOUT_S if wait else 0.0, once)
-                else:
-                    snapshot = not operation.single_read(values)
-                    result = self._read(operation.body, values, call, snapshot=snapshot, wait=wait)
-            except MossError as error:
+        once = None
+        if key is not None or (writes and self._engine.can_lose_commits):
+            once = self._idempotent_call(operation, key, values, arguments, call, writes)
+        if operation.scan_secrets or key is not None:
+            _refuse_credentials(operation, arguments, values, call, changes, key if writes else None)
+        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
+        try:
+            if operation.no_transaction:
+                result = operation.body(call, **values)
+            elif writes:
+                result = self._write(operation, values, call, timeout_s, once)
+            else:
+                snapshot = not operation.single_read(values)
+                result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
+        except MossError as error:
+            with ErrorTranslation(self._engine, tool):
                 self._advise(operation, arguments, values, call, error)
-                raise
+            raise
+        except Exception as error:
+            raise translate_error(self._engine, tool, error) from error
         operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
@@ -205,9 +204,7 @@ class Store(Maintenance, Tools):
         call: CallContext,
         writes: bool,
     ) -> IdempotentCall | None:
-        """Return the idempotency check of a call; None if it needs none, as a read does."""
-        if key is None and not (writes and self._engine.can_lose_commits):
-            return None
+        """Return the idempotency check of a call; None for a read."""
         from moss_memory.storage.idempotency import IdempotentCall, check_key, new_key
 
         call.key = new_key() if key is None else check_key(key)
@@ -273,15 +270,17 @@ class Store(Maintenance, Tools):
         )
 
     def _other_caller(self, actor: str | None, code: CodeState | None) -> Caller:
+        last_actor, last = self._last_caller
+        if code is None and actor == last_actor:
+            return last  # the clients of a connection come one after the other
         name = clean_actor(actor) or self._caller.actor
         if code is not None and self.config.record_code:
             return Caller(name, code=code)
-        if name != self._caller.actor:
-            # The clients of a connection come one after the other: the last one is the likely one.
-            if self._last_caller is None or self._last_caller.actor != name:
-                self._last_caller = Caller(name, in_work_tree=self._in_work_tree)
-            return self._last_caller
-        return self._caller
+        if name == self._caller.actor:
+            return self._caller
+        found = Caller(name, in_work_tree=self._in_work_tree)
+        self._last_caller = actor, found
+        return found
 
     def _check_allowed(
         self, operation: Operation, tool: str, values: dict[str, Any], call: CallContext, changes: bool
@@ -343,7 +342,8 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        call.workspace = operation.write_workspace(values)
+        if self._engine.can_lose_commits:
+            call.workspace = operation.write_workspace(values)  # a server locks one workspace
         result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))
@@ -468,17 +468,24 @@ def open_store(
 
 
 def _refuse_credentials(
-    operation: Operation, arguments: dict[str, Any], values: dict[str, Any], call: CallContext, allowed: bool
+    operation: Operation,
+    arguments: dict[str, Any],
+    values: dict[str, Any],
+    call: CallContext,
+    changes: bool,
+    key: str | None,
 ) -> None:
     """Refuse texts above their limit, then credentials, unless the call or the configuration allows those."""
-    if allowed:
-        call.config = call.config.replace(allow_secrets=True)
-        return
     from moss_memory.secrets.scanner import refuse_credentials
 
-    if operation.sizes is not None:
-        operation.sizes(call, values)
-    refuse_credentials(call.config, arguments, call.check_cancelled)
+    if values.pop("allow_secrets", False) and changes:
+        call.config = call.config.replace(allow_secrets=True)
+    elif operation.scan_secrets and changes:
+        if operation.sizes is not None:
+            operation.sizes(call, values)
+        refuse_credentials(call.config, arguments, call.check_cancelled)
+    if key is not None:
+        refuse_credentials(call.config, {"idempotency_key": key})  # although only its hash is stored
 
 
 def _elapsed_ms(began_s: float) -> float:

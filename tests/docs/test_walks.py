@@ -49,7 +49,7 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(2)
         walk = Walk().record(lambda: store(3))
     assert len(walk.files) <= 27, list(walk.files)
-    assert walk.switches <= 97
+    assert walk.switches <= 73
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:
@@ -59,7 +59,7 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
     # Readers check once a second if the database was replaced, which adds a file.
     assert len(walk.files) <= 35, list(walk.files)
-    assert walk.switches <= 152
+    assert walk.switches <= 106
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
@@ -70,4 +70,4 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     walk = Walk().record(lambda: run(words))
     assert '"old-1"' in capfd.readouterr().out
     assert len(walk.files) <= 38, list(walk.files)
-    assert walk.switches <= 97
+    assert walk.switches <= 81

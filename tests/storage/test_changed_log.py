@@ -263,7 +263,7 @@ def test_a_store_whose_home_was_moved_is_an_error_and_no_new_one_is_made(home: P
         put(store, "before")
         names(store)
         shutil.move(home, tmp_path / "elsewhere")
-        store._engine._readers.check_at_next_call()  # type: ignore[attr-defined]
+        store._engine.readers.check_at_next_call()  # type: ignore[attr-defined]
         for call in (lambda: put(store, "after"), lambda: names(store)):
             error = refusal(call)
             assert error.code == "STORAGE_CORRUPT"

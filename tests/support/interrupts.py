@@ -154,7 +154,7 @@ class Shop:
 
     def check_nothing_is_open(self) -> None:
         """Assert that an interrupted call, forgotten by now, has left no reader in use and no file open."""
-        assert not self.engine._readers.in_use
+        assert not self.engine.readers.in_use
         # The thread of a waiter that gave up ends once it gets the lock.
         wait_until(lambda: not open_files(self.home) - self.files, "a file is left open")
 

@@ -74,6 +74,7 @@ class ToolCall:
     __slots__ = (
         "actor",
         "arguments",
+        "as_sent",
         "cancelled",
         "code",
         "id",
@@ -104,13 +105,10 @@ class ToolCall:
         self.cancelled = False
         self.outcome = "ok"
         """`ok`, or the code of the error."""
-
-    @property
-    def as_sent(self) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
-        """Return the function that adapts an answer to a client with a partial list; None if nothing is adapted."""
-        if not self.tools.is_partial:
-            return None
-        return lambda result: filter_next_calls(result, self.operation.answers, self.tools.rewrite_for_client)
+        self.as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+        """Adapts an answer to a client with a partial list."""
+        if tools.is_partial:
+            self.as_sent = lambda result: filter_next_calls(result, operation.answers, tools.rewrite_for_client)
 
 
 class StoreRequest:

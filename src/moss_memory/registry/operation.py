@@ -224,6 +224,8 @@ class Operation:
         In a list of objects the limit holds for each object. Arguments with `own_limit` are not checked.
         """
         for name, value in values.items():
+            if isinstance(value, str) and len(value) <= most:
+                continue
             if isinstance(value, (str, list, dict)) and not self.parameters.get(_public_name(name), {}).get(
                 "own_limit"
             ):

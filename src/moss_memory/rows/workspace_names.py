@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .names import normalize_workspace
 from .suggestions import MOST_NEAREST, distance_to, max_distance
 
 TYPE_CHECKING = False
@@ -85,12 +84,11 @@ def similar_workspaces(workspace_norm: str, known: set[str]) -> list[str]:
     return [other for _, other in sorted(ranked)[:MOST_NEAREST]]
 
 
-def note_new_workspace(tx: Transaction, workspace: str) -> None:
+def note_new_workspace(tx: Transaction, workspace_norm: str) -> None:
     """Note for the answer that this call creates a workspace, before its first row is written."""
-    norm = normalize_workspace(workspace)
-    if workspace_exists(tx, norm):
+    if workspace_exists(tx, workspace_norm):
         return
-    similar = similar_workspaces(norm, all_workspaces(tx))
+    similar = similar_workspaces(workspace_norm, all_workspaces(tx))
     tx.call.created = {"created_workspace": True}
     if similar:
         tx.call.created["similar_workspace"] = latest_spelling(tx, similar[0])

@@ -46,16 +46,13 @@ class Expression:
 class Token:
     """One token of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
 
-    __slots__ = ("kind", "text")
+    __slots__ = ("is_text", "kind", "text")
 
     def __init__(self, kind: str, text: str) -> None:
         self.kind = kind
         self.text = text
-
-    @property
-    def is_text(self) -> bool:
+        self.is_text = kind in ("word", "(", ")")
         """True if the token is no operator; parentheses alone do not make an expression."""
-        return self.kind in ("word", "(", ")")
 
 
 def find_tokens(text: str) -> list[Token]:

@@ -109,8 +109,9 @@ def by_meaning(words: WordSearch, request: SearchRequest) -> Hits:
     fresh, pending = embed_pending(words.engine, words.tx, scope, words.call, model, matrix)
     similarities = Similarities([*parts, fresh], vector, model.floor)
     question = words.question(query.words)
+    forms = question.forms()
     near = _find_nearest(scope, similarities)
-    if not question.forms() and near and near[0][0] < MEANING_ALONE:
+    if not forms and near and near[0][0] < MEANING_ALONE:
         near = []
     if request.mode == "both":
         ranked, total = _rank_both(scope, question, similarities, near, request)
@@ -121,7 +122,7 @@ def by_meaning(words: WordSearch, request: SearchRequest) -> Hits:
         near = [(score / 2 if doc in halved else score, doc) for score, doc in near]
         near.sort(key=itemgetter(0), reverse=True)
         ranked, total = near[request.offset : request.top_k], len(near)
-    matcher = Matcher(question.forms(), () if query.expression is None else positive_operands(query.expression))
+    matcher = Matcher(forms, () if query.expression is None else positive_operands(query.expression))
     items = [Hit(Document.of(doc), score, similarities.place(doc)) for score, doc in ranked]
     return Hits(items, total, matcher, pending=pending)
 

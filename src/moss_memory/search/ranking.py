@@ -43,10 +43,10 @@ class Word:
 
     __slots__ = ("forms", "held_by", "idf", "is_open")
 
-    def __init__(self, word: str, counts: Sequence[tuple[str, int]], documents: int) -> None:
-        self.is_open = is_single(word)
+    def __init__(self, span: WordRange, counts: Sequence[tuple[str, int]], documents: int) -> None:
+        self.is_open = span.is_single
         """True if it is searched as a prefix; then it is its own and only form."""
-        self.forms = [word] if self.is_open and counts else [form for form, _ in counts]
+        self.forms = [span.word] if self.is_open and counts else [form for form, _ in counts]
         self.held_by = min(documents, sum(count for _, count in counts))
         self.idf = math.log(1 + (documents - self.held_by + 0.5) / (self.held_by + 0.5))
 
@@ -54,25 +54,29 @@ class Word:
 class WordRange:
     """The range of the sorted dictionary that contains all forms of one word."""
 
-    __slots__ = ("_stem", "beginning", "end", "word")
+    __slots__ = ("beginning", "end", "is_single", "stem", "word")
 
     def __init__(self, word: str, stem: str) -> None:
         self.word = word
-        self._stem = stem
+        self.stem = stem
+        self.is_single = len(word) == 1 and is_single(word)
         self.beginning = _shared_beginning(word, stem)
         self.end = stem + "\0" if len(stem) == 1 and not is_single(stem) else self.beginning + _LAST
-
-    def forms_among(self, rows: list[Any]) -> list[Any]:
-        """Return the rows whose first column, a word of this range, has the same stem."""
-        if is_single(self.word):
-            return rows
-        stems = stems_of(row[0] for row in rows)
-        return [row for row, stem in zip(rows, stems, strict=True) if stem == self._stem]
 
 
 def ranges_of(words: Sequence[str]) -> list[WordRange]:
     """Return the dictionary range of each word of a question."""
     return [WordRange(word, stem) for word, stem in zip(words, stems_of(words), strict=True)]
+
+
+def forms_of(spans: Sequence[WordRange], rows: Sequence[list[Any]]) -> list[list[Any]]:
+    """Return those of the rows of each range whose first column, a word of that range, has its stem."""
+    stemmed = [some for span, some in zip(spans, rows, strict=True) if not span.is_single]
+    stems = iter(stems_of(row[0] for some in stemmed for row in some))
+    return [
+        some if span.is_single else [row for row in some if next(stems) == span.stem]
+        for span, some in zip(spans, rows, strict=True)
+    ]
 
 
 def _shared_beginning(word: str, stem: str) -> str:

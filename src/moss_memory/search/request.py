@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 class SearchRequest:
     """One search: the query, the mode, the sources, the filters and the page. Never changed once made."""
 
-    __slots__ = ("conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "source_conditions",
-                 "sources", "workspace_norm")  # fmt: skip
+    _ARGUMENTS = (
+        "conditions", "include_deleted", "limit", "mode", "offset", "parameters", "query", "source_conditions",
+        "sources", "workspace_norm",
+    )  # fmt: skip
+    __slots__ = (*_ARGUMENTS, "is_lexical", "top_k")
 
     def __init__(
         self,
@@ -45,18 +48,12 @@ class SearchRequest:
         self.parameters = parameters or {}
         self.limit = limit
         self.offset = offset
-
-    @property
-    def top_k(self) -> int:
+        self.top_k = min(offset + limit, MOST_ROWS)
         """The number of best hits that must be ranked for this page."""
-        return min(self.offset + self.limit, MOST_ROWS)
-
-    @property
-    def is_lexical(self) -> bool:
+        is_exact = mode == "both" and query.expression is not None
+        self.is_lexical = mode == "keyword" or not query.meaning or is_exact
         """True if words alone answer it: operators are exact, and a query that only excludes has nothing to embed."""
-        exact = self.query.expression is not None
-        return self.mode == "keyword" or not self.query.meaning or (self.mode == "both" and exact)
 
     def replace(self, **changes: Any) -> SearchRequest:
         """Return a copy with some attributes changed."""
-        return SearchRequest(**{name: getattr(self, name) for name in self.__slots__} | changes)
+        return SearchRequest(**{name: getattr(self, name) for name in self._ARGUMENTS} | changes)

@@ -327,11 +327,13 @@ class ErrorTranslation:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, Exception) and not isinstance(error, MossError):
-            raise self._engine.translate(error) or _internal_error(self._tool) from error
+            raise translate_error(self._engine, self._tool, error) from error
 
 
-def _internal_error(tool: str) -> MossError:
-    return MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
+def translate_error(engine: Engine, tool: str, error: Exception) -> MossError:
+    """Return an error as the engine translates it, else as `INTERNAL`."""
+    internal = MossError("INTERNAL", f"`{tool}` failed in a way it should not; please report it")
+    return engine.translate(error) or internal
 
 
 def open_engine(config: Config, *, bulk_load: bool = False) -> Engine:

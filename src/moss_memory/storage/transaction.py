@@ -84,17 +84,15 @@ class WriteTransactionBase:
         def commit(self) -> None: ...
         def queue(self, sql: str, parameters: Parameters | None = None) -> None: ...
         def advance_event_sequence(self, seq: int) -> None: ...
-        def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str: ...
+        def _insert_event(self, event: Parameters) -> None: ...
         def _pause(self) -> None: ...
 
-    def _prepare(self, timeout_s: float) -> None:
-        self._timeout_s = timeout_s
-        self._workspace: str | None = None
-        self._address: str | None = None
-        self._changes = 0
-        self._recorded = False
-        self._began_s = 0.0
-        self._origin: Origin | None = None
+    _workspace: str | None = None
+    _address: str | None = None
+    _changes = 0
+    _recorded = False
+    _began_s = 0.0
+    _origin: Origin | None = None
 
     def begin(self) -> None:
         if self._connection is None:
@@ -127,12 +125,24 @@ class WriteTransactionBase:
         self.queue(INSERT, origin.row)
         return origin.key
 
-    def _store_own_origin(self, workspace: str | None) -> str:
-        """Store the origin of this call with an event of it; return its key."""
-        origin = self._find_origin()
+    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
+        """Store an event and the origin of this call; return the id of the event."""
+        event_id, origin = self.new_id(), self._find_origin()
         if workspace is not None and origin.code is not None:
             self.queue(INSERT_REPOSITORY, repository_row(workspace, origin.code))
-        return self.store_origin(origin)
+        self.queue(INSERT, origin.row)
+        self._insert_event(
+            {
+                "event_id": event_id,
+                "workspace": workspace,
+                "tool": tool,
+                "address": address,
+                "ts_ms": self._now_ms,
+                "payload": payload,
+                "origin": origin.key,
+            }
+        )
+        return event_id
 
     def advance_sequence(self, change: int) -> None:
         self.advance_event_sequence(change // CHANGES_PER_CALL)

@@ -46,14 +46,17 @@ class CommandRequest:
 class Command:
     """A tool as a command: its words, options and positional arguments."""
 
-    __slots__ = ("_letters", "operation", "options", "positional", "slots", "text", "words")
+    __slots__ = ("_letters", "defaults", "grouped", "operation", "options", "positional", "slots", "text", "words")
 
     def __init__(self, operation: Operation | BuiltIn, words: str) -> None:
         self.operation = operation
         self.words = words
-        self.slots = positionals_of(operation)
-        self.positional = positional_of(operation)
-        self.text = text_of(operation)
+        self.grouped = is_grouped(operation.name)
+        self.defaults = defaults_for(operation.name, words)
+        """The arguments that the words of the command imply."""
+        self.slots = positionals_of(operation, grouped=self.grouped)
+        self.positional = None if self.slots else positional_of(operation, grouped=self.grouped)
+        self.text = text_of(operation, grouped=self.grouped)
         self.options: dict[str, Option] = options_of(self)
         self._letters = {option.short: option.flag for option in self.options.values() if option.short}
 
@@ -84,7 +87,7 @@ class Command:
             raise UsageError("--json and --table both say how to show the answer")
         if loose and "help" not in request.extras:
             place_words(self, request, loose)
-        for name, value in defaults_for(self.operation.name, self.words).items():
+        for name, value in self.defaults.items():
             request.arguments.setdefault(name, value)
         return request
 
@@ -168,7 +171,7 @@ class Command:
             missing = "at least one NAME or WORKSPACE/NAME is needed"
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
-        example = f"\nfor example: {self.operation.example}" if is_grouped(self.operation.name) else ""
+        example = f"\nfor example: {self.operation.example}" if self.grouped else ""
         raise UsageError(f"{missing} by `moss {self.words}`{example}", command=self.words)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from .command_names import defaults_for
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -125,7 +123,7 @@ def flag_of(name: str) -> str:
 def options_of(command: Command) -> dict[str, Option]:
     """Return the options of a command by name."""
     operation = command.operation
-    by_itself = defaults_for(operation.name, command.words)
+    by_itself = command.defaults
     defaults = operation.defaults | by_itself
     options = {name: _option(name, schema, defaults.get(name)) for name, schema in operation.parameters.items()}
     if operation.name in _EXTRA_HELP:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .command_names import defaults_for, is_grouped
 from .converters import address_from, are_switches, name_from, new_names_from, place_from
 from .option import SINGULAR, flag_of, kind_of
 from .usage_error import UsageError
@@ -36,9 +35,9 @@ _WITH_POSITIONALS = {"adopt": ("path",)}
 _PLACES = ("target", "branch", "ref")
 
 
-def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
+def positionals_of(operation: Operation | BuiltIn, *, grouped: bool) -> tuple[str, ...]:
     """Return the required arguments that may be positional, in the order of the signature; empty outside of groups."""
-    if not is_grouped(operation.name) and operation.name not in _WITH_POSITIONALS:
+    if not grouped and operation.name not in _WITH_POSITIONALS:
         return ()
     required = tuple(name for name in operation.required if name not in ("workspace", "output"))
     if required and "target" in operation.parameters and operation.name.startswith("tasks_"):
@@ -46,12 +45,10 @@ def positionals_of(operation: Operation | BuiltIn) -> tuple[str, ...]:
     return required + _WITH_POSITIONALS.get(operation.name, ())
 
 
-def positional_of(operation: Operation | BuiltIn) -> str | None:
+def positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
     """Return the argument or kind of address that words fill if there are no required positionals, None if none."""
     parameters = operation.parameters
-    if positionals_of(operation):
-        return None
-    if is_grouped(operation.name):
+    if grouped:
         if any(name in parameters for name in _PLACES):
             return PLACE
         return next((name for name in ("search", "plan") if name in parameters), None)
@@ -65,10 +62,10 @@ def positional_of(operation: Operation | BuiltIn) -> str | None:
     return next((name for name in POSITIONAL if name in parameters), None)
 
 
-def text_of(operation: Operation | BuiltIn) -> str | None:
+def text_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | None:
     """Return the argument that is read from stdin or a file, None if there is none."""
     parameters = operation.parameters
-    if not is_grouped(operation.name):
+    if not grouped:
         return next((name for name in TEXT if name in parameters), None)
     texts = [name for name in TEXT if name in operation.required]
     json = [name for name in operation.required if takes_json(parameters[name]) and not are_switches(parameters[name])]
@@ -110,7 +107,7 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
 
 def _place_address(command: Command, request: CommandRequest, word: str) -> None:
     """Assign a word to the arguments that address a row, or to those that name a new one."""
-    arguments = {**defaults_for(command.operation.name, command.words), **request.arguments}
+    arguments = {**command.defaults, **request.arguments}
     if arguments.get("type") in WITHOUT_NAMES:
         _merge(request, {WITHOUT_NAMES[arguments["type"]]: word})
         return

@@ -189,7 +189,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
 
     def __init__(self, engine: PostgresEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, snapshot=False)
-        self._prepare(timeout_s)
+        self._timeout_s = timeout_s
         self._number = 0
         self._indexes = False
         self._erases = False
@@ -295,24 +295,13 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
     def _pause(self) -> None:
         self.release()
 
-    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
-        event_id, origin = self.new_id(), self._store_own_origin(workspace)
+    def _insert_event(self, event: Parameters) -> None:
         number, self._number = self._number, 0
         self.queue(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin) values ("
             f"{':seq' if number else 'default'}, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
-            {
-                "seq": number,
-                "event_id": event_id,
-                "workspace": workspace,
-                "tool": tool,
-                "address": address,
-                "ts_ms": self.now_ms,
-                "payload": payload,
-                "origin": origin,
-            },
+            {**event, "seq": number},
         )
-        return event_id
 
     def commit(self) -> None:
         if self._connection is None:

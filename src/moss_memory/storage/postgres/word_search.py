@@ -12,7 +12,7 @@ import numpy as np
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, best_page, ranges_of
+from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, best_page, forms_of, ranges_of
 
 from .posting_lists import Index, MatchEvaluator
 from .search_scope import Scope
@@ -84,12 +84,12 @@ class Question:
         self._index = index
         spans = ranges_of(words)
         index.look_up([(span.beginning, span.end) for span in spans], words)
-        forms = [span.forms_among(index.between((span.beginning, span.end))) for span in spans]
+        forms = forms_of(spans, [index.between((span.beginning, span.end)) for span in spans])
         held = index.read([number for rows in forms for _, number in rows])
         found: list[tuple[Word, list[Weights]]] = []
         for span, rows in zip(spans, forms, strict=True):
             some = [(form, number, weights) for form, number in rows if len((weights := held.of(number))[0])]
-            word = Word(span.word, [(form, len(weights[0])) for form, _, weights in some], index.documents)
+            word = Word(span, [(form, len(weights[0])) for form, _, weights in some], index.documents)
             open_ones = [held.any_of([number for _, number, _ in some])] if word.is_open else None
             found.append((word, [weights for _, _, weights in some] if open_ones is None else open_ones))
         self.weight = 0.0

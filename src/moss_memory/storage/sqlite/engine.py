@@ -50,7 +50,7 @@ class SqliteEngine:
     def _reset(self) -> None:
         self._lock = WriteLock(self._home)
         self._fork_hold = self._lock.hold()
-        self._readers = Readers(self._path)
+        self.readers = Readers(self._path)
         self._writer: apsw.Connection | None = None
         self._open_files: OpenFiles | None = None
         self._schema: tuple[int, int] | None = None
@@ -64,12 +64,12 @@ class SqliteEngine:
     def begin_read(self, *, snapshot: bool, call: CallContext) -> SqliteTransaction:
         """Begin a transaction that reads a snapshot and never waits for a writer."""
         self._refuse_after_fork()
-        reader = self._readers.acquire(self._prepare)
+        reader = self.readers.acquire(self._prepare)
         try:
             if snapshot:
                 reader.connection.execute("begin")
         except BaseException:
-            self.give_back(reader)
+            self.readers.give_back(reader)
             raise
         return SqliteTransaction(self, call, reader)
 
@@ -85,18 +85,13 @@ class SqliteEngine:
         """Run a call in a reading transaction and return its result; a read never waits."""
         tx = self.begin_read(snapshot=snapshot, call=call)
         try:
-            result = body(tx, **values)
-            tx.commit()
-        except BaseException:
-            tx.rollback()
-            raise
+            return body(tx, **values)
         finally:
             tx.release()
-        return result
 
     def connections(self) -> tuple[int, int]:
         """Return the number of readers in use; no call waits for one."""
-        return self._readers.count_in_use(), 0
+        return self.readers.count_in_use(), 0
 
     def size_bytes(self) -> int:
         """Return the size of the database file and its log."""
@@ -105,10 +100,6 @@ class SqliteEngine:
             return sum([os.stat(path).st_size for path in found])
         except OSError:
             return 0  # it was removed just now
-
-    def give_back(self, reader: Reader) -> None:
-        """Take back the connection of a finished reading transaction."""
-        self._readers.give_back(reader)
 
     def begin_write(self, *, timeout_s: float, call: CallContext) -> SqliteWrite:
         """Return a transaction that takes the write lock at its first statement."""
@@ -178,7 +169,7 @@ class SqliteEngine:
     @property
     def identity(self) -> Identity | None:
         """Return the identity of the open database, which no other file in its place can have."""
-        return self._readers.identity
+        return self.readers.identity
 
     def vectors(self) -> VectorMatrix:
         """Return the vectors of this database in memory; the first semantic search loads them."""
@@ -209,7 +200,7 @@ class SqliteEngine:
                 try:
                     return swap(self._path, prepared)
                 finally:
-                    self._readers.check_at_next_call()
+                    self.readers.check_at_next_call()
         finally:
             discard(prepared)
 
@@ -248,14 +239,14 @@ class SqliteEngine:
 
         reserve_path(path, self._home, DATABASE)
         try:
-            reader = self._readers.acquire(self._prepare)
+            reader = self.readers.acquire(self._prepare)
             try:
                 # Outside of a transaction, in which SQLite refuses to copy: the statement has its own snapshot.
                 reader.connection.execute("pragma query_only = off")  # the new file counts as a change, too
                 reader.connection.execute("vacuum into :path", {"path": path})
             finally:
                 reader.lasts = False
-                self._readers.give_back(reader)
+                self.readers.give_back(reader)
             make_durable(path)
         except BaseException:
             remove(path)
@@ -291,7 +282,7 @@ class SqliteEngine:
 
         with self.hold() as hold, hold:
             self.acquire(hold, call)
-            self._readers.close()
+            self.readers.close()
             self._close_writer()
             put_in_place(self._path, os.path.join(self._home, DATABASE))
 
@@ -313,11 +304,11 @@ class SqliteEngine:
             if self._watcher is not None and self._watcher.database != file_identity(self._path):
                 self._stop_watching()
             watcher = self._watcher
-            if watcher is None and self._readers.has_opened and not self.exists():
+            if watcher is None and self.readers.has_opened and not self.exists():
                 return None  # moved or removed; reads and writes report it
             if watcher is None:
-                self._readers.check_at_next_call()
-                watcher = self._watcher = self._readers.acquire(self._prepare)
+                self.readers.check_at_next_call()
+                watcher = self._watcher = self.readers.acquire(self._prepare)
                 self._watches += 1
             found = (self._watches, only_value(watcher.connection, "pragma data_version"))
             if not watcher.lasts:
@@ -328,19 +319,19 @@ class SqliteEngine:
         if self._watcher is not None:
             watcher, self._watcher = self._watcher, None
             watcher.lasts = False
-            self._readers.give_back(watcher)
+            self.readers.give_back(watcher)
 
     def close(self) -> None:
         """Close every connection and release every lock; one in use by another thread, as soon as it is idle."""
         self._vectors = None
         with self._watch_lock:
             self._stop_watching()
-        self._readers.close()
+        self.readers.close()
         with self.hold() as hold, hold:
             if hold.pause(WRITE_TIMEOUT_S):
                 self._close_writer()
                 self._lock.close()
-        self._readers.has_opened = False
+        self.readers.has_opened = False
         self._lock.makes_home = True
 
     def _close_writer(self) -> None:
@@ -367,20 +358,20 @@ class SqliteEngine:
         if not isinstance(error, (apsw.IOError, apsw.CorruptError, apsw.NotADBError)):
             return None
         try:
-            reader = self._readers.acquire(self._prepare)
+            reader = self.readers.acquire(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
             return log_changed(self._path) if is_changed(self._path, reader.connection) else None
         finally:
             reader.lasts = False
-            self._readers.give_back(reader)
+            self.readers.give_back(reader)
 
     def _schema_error(self) -> MossError | None:
         """Return the error if another version of Moss has migrated the store meanwhile, else None."""
-        self._readers.renew()
+        self.readers.renew()
         try:
-            self._readers.give_back(self._readers.acquire(self._prepare))
+            self.readers.give_back(self.readers.acquire(self._prepare))
         except MossError as error:
             return error
         except apsw.Error:
@@ -391,11 +382,11 @@ class SqliteEngine:
         """Return the error for a row with invalid UTF-8 if there is one, else None."""
         from moss_memory.storage.sqlite.repair.encoding_check import invalid_utf8_error, rows_with_invalid_text
 
-        reader = self._readers.acquire(self._prepare)
+        reader = self.readers.acquire(self._prepare)
         try:
             found = next(rows_with_invalid_text(reader.connection), None)
         finally:
-            self._readers.give_back(reader)
+            self.readers.give_back(reader)
         return None if found is None else invalid_utf8_error(found, self._home)
 
     def _damage_error(self) -> MossError | None:
@@ -403,14 +394,14 @@ class SqliteEngine:
         from .diagnosis import explain
 
         try:
-            reader = self._readers.acquire(self._prepare)
+            reader = self.readers.acquire(self._prepare)
         except (MossError, OSError, apsw.Error):
             return None
         try:
             return explain(reader.connection, self._home, is_large=self.is_large())
         finally:
             reader.lasts = False
-            self._readers.give_back(reader)
+            self.readers.give_back(reader)
 
     def salvage(self, target: str, *, call: CallContext) -> list[dict[str, Any]]:
         """Copy all readable rows of a damaged database into a new one; list the unreadable ones with the reason."""
@@ -440,8 +431,8 @@ class SqliteEngine:
                 self._close_stale()
             else:
                 raise log_removed(self._path)
-        self._readers.check_at_next_call()
-        if self._readers.has_opened and not os.path.lexists(self._path):
+        self.readers.check_at_next_call()
+        if self.readers.has_opened and not os.path.lexists(self._path):
             raise missing_store(self._home)
         self._writer = open_writer(self._path)
         try:
@@ -451,14 +442,14 @@ class SqliteEngine:
         except BaseException:
             self._close_writer()
             raise
-        self._readers.has_opened = True
+        self.readers.has_opened = True
         self._lock.makes_home = False
         return self._writer
 
     def _close_stale(self) -> None:
         """Close connections to a removed log; a reader in use is closed after its call."""
         self._close_writer()
-        self._readers.renew()
+        self.readers.renew()
 
     def _prepare(self) -> None:
         """Migrate the database under the write lock."""
@@ -478,7 +469,7 @@ class SqliteEngine:
         if self._fork_hold.pause(FORK_TIMEOUT_S):
             with self._watch_lock:
                 self._stop_watching()
-            self._readers.close()
+            self.readers.close()
             self._close_writer()
 
     def after_fork_in_parent(self) -> None:
@@ -487,8 +478,8 @@ class SqliteEngine:
 
     def after_fork_in_child(self) -> None:
         """Start with new connections, unless a call of the parent was running."""
-        if self._readers.in_use or self._writer is not None:
-            _forked_in_use[self._path] = (self._writer, self._readers)
+        if self.readers.in_use or self._writer is not None:
+            _forked_in_use[self._path] = (self._writer, self.readers)
         self._lock.close_in_child()
         self._reset()
 

@@ -98,10 +98,12 @@ class Readers:
         return reader.database == self.identity and reader.generation == self._generation
 
     def give_back(self, reader: Reader) -> None:
-        """Keep a reader for the next call, unless the database was replaced.
+        """End the transaction of a reader and keep it for the next call, unless the database was replaced.
 
         A reader with an unfinished statement would keep the snapshot of that statement.
         """
+        if reader.connection.in_transaction:
+            reader.connection.execute("rollback")
         if reader.lasts and self._is_current(reader) and reader.connection.txn_state() == apsw.SQLITE_TXN_NONE:
             self._idle.append(reader)
         else:

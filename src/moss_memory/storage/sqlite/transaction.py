@@ -94,7 +94,7 @@ class SqliteTransaction(ReadTransactionBase):
     def release(self) -> None:
         reader, self._reader = self._reader, None
         if reader is not None:
-            self._engine.give_back(reader)
+            self._engine.readers.give_back(reader)
 
 
 class SqliteWrite(WriteTransactionBase, SqliteTransaction):
@@ -108,7 +108,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 
     def __init__(self, engine: SqliteEngine, timeout_s: float, call: CallContext) -> None:
         super().__init__(engine, call, None)
-        self._prepare(timeout_s)
+        self._timeout_s = timeout_s
         self._after_event = 0
         self._erase_into: tuple[dict[str, Any], str] | None = None
         self._erases = False
@@ -130,9 +130,10 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
             self._hold = None
 
     def run(self, sql: str, parameters: Parameters | None = None) -> int:
-        for _ in self.connection.execute(sql, parameters):
+        connection = self.connection
+        for _ in connection.execute(sql, parameters):
             pass
-        return self.connection.changes()
+        return connection.changes()
 
     def queue(self, sql: str, parameters: Parameters | None = None) -> None:
         self.run(sql, parameters)
@@ -184,24 +185,12 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
     def _pause(self) -> None:
         self._end()
 
-    def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
-        connection = self.connection  # which begins, if nothing was written yet
-        event_id, origin = self.call.new_id(self._now_ms), self._store_own_origin(workspace)
-        connection.execute(
+    def _insert_event(self, event: Parameters) -> None:
+        self.connection.execute(
             "insert into events (seq, event_id, workspace, tool, address, ts_ms, payload, origin)"
             " values (:seq, :event_id, :workspace, :tool, :address, :ts_ms, :payload, :origin)",
-            {
-                "seq": self._last_event() + 1 if self._after_event else None,
-                "event_id": event_id,
-                "workspace": workspace,
-                "tool": tool,
-                "address": address,
-                "ts_ms": self._now_ms,
-                "payload": payload,
-                "origin": origin,
-            },
+            {**event, "seq": self._last_event() + 1 if self._after_event else None},
         )
-        return event_id
 
     def commit(self) -> None:
         if self._connection is None:

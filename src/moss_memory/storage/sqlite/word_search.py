@@ -13,7 +13,7 @@ import math
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, best_page, ranges_of
+from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, best_page, forms_of, ranges_of
 
 from .search_scope import Scope, json_list, render
 
@@ -105,10 +105,10 @@ class Question:
         forms: list[_Form] = []
         self.weight = 0.0
         """The weight of all words, also of those in no document."""
-        for span in ranges_of(words):
-            rows: list[Any] = connection.execute(_TERMS, (span.beginning, span.end)).fetchall()
-            found = span.forms_among(rows)
-            word = Word(span.word, found, documents)
+        spans = ranges_of(words)
+        terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
+        for span, found in zip(spans, forms_of(spans, terms), strict=True):
+            word = Word(span, found, documents)
             self.weight += word.idf
             if word.is_open:  # bm25 treats all words with this prefix as one form
                 found = [(form, max(count for _, count in found)) for form in word.forms]

@@ -471,7 +471,7 @@ def _create_or_replace(tx: Transaction, row: dict[str, Any], mode: str) -> dict[
             raise artifacts.name_taken(row["workspace_raw"], row["name_raw"], hint)
         else:
             return _update_versioned(tx, row, version)
-    note_new_workspace(tx, row["workspace_raw"])
+    note_new_workspace(tx, row["workspace_norm"])
     row["id"] = tx.new_id()
     tx.run(sql["insert"], {**row, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()})
     return _response(row["id"], row["workspace_raw"], row["name_raw"], row["kind"], 1)

@@ -149,12 +149,13 @@ def capsule_store(
     """
     if expected_version is not None and (mode != "replace" or name is None):
         raise invalid_request('`expected_version` needs a `name` and `mode` "replace"', path="expected_version")
+    checked_title = _check_title(title)
     row = {
         "workspace_raw": workspace,
         "workspace_norm": normalize_workspace(workspace),
         "name_raw": name,
         "name_norm": None if name is None else normalize_name(name),
-        "title": _check_title(title) or name,
+        "title": checked_title or name,
         "tags_json": tags_json(tags),
         "source": normalize_label(source, what="source"),
         "run_id": normalize_label(run_id, what="run_id"),
@@ -164,13 +165,14 @@ def capsule_store(
         "deleted_at": None,
     }
     tx.begin()
-    row |= {"created_at": tx.now, "updated_at": tx.now}
+    now = tx.now
+    row |= {"created_at": now, "updated_at": now}
     if expected_version is not None:
         return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
     owner = None if name is None else tx.value(sql["name_taken"], row)
     if owner is None:
-        note_new_workspace(tx, workspace)
-        row |= {"id": tx.new_id(), "version": 1, "version_at": tx.now, "version_tool": tx.tool}
+        note_new_workspace(tx, row["workspace_norm"])
+        row |= {"id": tx.new_id(), "version": 1, "version_at": now, "version_tool": tx.tool}
         row |= {"version_origin": tx.origin, "confirmed_origin": None}
         tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":

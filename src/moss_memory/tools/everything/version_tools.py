@@ -198,7 +198,7 @@ def moss_rename(
     if row.get("title") is not None and row["title"] == row["name_raw"]:
         names["title"] = names.get("name_raw", row["name_raw"])  # the title was copied from the name
     row |= names
-    note_new_workspace(tx, row["workspace_raw"])
+    note_new_workspace(tx, row["workspace_norm"])
     refuse_taken_name(tx, versioned, row, "choose another name, or rename that one first")
     if "name_raw" in versioned.unversioned:
         tx.run(versioned.sql["rename"], {**row, "now": tx.now, "change_seq": tx.next_change()})

@@ -96,7 +96,7 @@ class Submission:
         """Write the record if it is new, and its observation, entity, events and properties."""
         tx = self._tx
         tx.begin()
-        note_new_workspace(tx, self._workspace)
+        note_new_workspace(tx, self.key["workspace"])
         submission = submission_id(tx.now_ms)
         entity = entity_id(self._capability, self._body)
         found = tx.row(sql["entity"], {**self.key, "entity_id": entity})

@@ -142,16 +142,17 @@ def branch_for_writing(tx: Transaction, workspace: str, name: str | None, *, wha
 
 def bootstrap(tx: Transaction, workspace: str) -> None:
     """Create `main` if the workspace has no branch, and check it out if nothing is checked out."""
-    checkout_id, _ = tx.row(sql["workspace"], {"workspace": normalize_workspace(workspace)}) or (None, False)
+    norm = normalize_workspace(workspace)
+    checkout_id, _ = tx.row(sql["workspace"], {"workspace": norm}) or (None, False)
     if checkout_id is not None:
         return
-    note_new_workspace(tx, workspace)
-    tx.run(sql["add_workspace"], {"workspace": normalize_workspace(workspace), "raw": workspace})
-    if tx.row(sql["any_branch"], {"workspace": normalize_workspace(workspace)}) is None:
+    note_new_workspace(tx, norm)
+    tx.run(sql["add_workspace"], {"workspace": norm, "raw": workspace})
+    if tx.row(sql["any_branch"], {"workspace": norm}) is None:
         add_branch(tx, workspace, MAIN)
     main = branch_named(tx, workspace, MAIN)
     if main is not None:
-        tx.run(sql["set_checkout"], {"workspace": normalize_workspace(workspace), "branch_id": main.branch_id})
+        tx.run(sql["set_checkout"], {"workspace": norm, "branch_id": main.branch_id})
 
 
 def add_branch(tx: Transaction, workspace: str, name: str, *, canonical: bool = False) -> int:
