@@ -15,6 +15,7 @@ from .file_kind import (
     APPLICATION_ID,
     EMPTY,
     ORIGINAL,
+    forget_restored_log,
     open_without_changes,
     refuse_older_log,
     refuse_special,
@@ -42,6 +43,7 @@ def open_writer(path: str) -> apsw.Connection:
         create_private_file(path)
     refuse_special(path)
     remove_leftovers(path)
+    forget_restored_log(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)

@@ -29,6 +29,8 @@ _SMALLEST_PAGE = 512
 
 REPLACED = "-wal.replaced-"
 """The name of a log that was set aside contains this, and the time."""
+RESTORED_LOG = "-restored"
+"""Suffix of a file that is there while a restored backup, with fewer events, may still be in the log."""
 _LAST_EVENT = "select seq, event_id, tool, ts_ms from events order by seq desc limit 1"
 _LAST_NUMBER = "select max(seq) from events"
 
@@ -137,7 +139,7 @@ def _has_content(path: str) -> bool:
 
 def refuse_older_log(connection: apsw.Connection, path: str) -> None:
     """Refuse a log that lacks events of the database; set it aside if no other process has the store open."""
-    if not _has_content(f"{path}-wal") or not _is_older(connection, path):
+    if not _has_content(f"{path}-wal") or not _is_older(connection, path) or os.path.lexists(path + RESTORED_LOG):
         return
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.close()
@@ -165,6 +167,12 @@ def replaced_logs(path: str) -> list[str]:
     """List the logs that were set aside, beside a database."""
     folder, name = os.path.split(path)
     return sorted([os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + REPLACED)])
+
+
+def forget_restored_log(path: str) -> None:
+    """Remove the mark of a restored backup once it is in the database; the caller holds the write lock."""
+    if os.path.lexists(path + RESTORED_LOG) and not _has_content(f"{path}-wal"):
+        os.unlink(path + RESTORED_LOG)
 
 
 def _is_older(connection: apsw.Connection, path: str) -> bool:
