@@ -417,7 +417,7 @@ _ALL = (
         "Bring the schema of the store up to date after a new version of Moss was installed.\n\n"
         "On PostgreSQL nothing else changes a schema: until then a newer Moss serves the store if the change is "
         "additive, and else asks for this command. It runs in one transaction, waits for the writers that are "
-        "running, and others wait for it; the search index is brought along. On SQLite it does what the next write "
+        "running, and others wait for it; the search index is brought along. In a folder it does what the next write "
         "would do.",
         "moss upgrade",
         {},
