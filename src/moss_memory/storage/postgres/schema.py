@@ -36,7 +36,7 @@ _WITHOUT_TAGS = 14
 _DUPLICATE_ERRORS = (errors.DuplicateTable, errors.DuplicateFunction, errors.DuplicateObject)
 
 
-class Migration:
+class SchemaMigration:
     """One numbered file of SQL."""
 
     def __init__(self, name: str) -> None:
@@ -139,9 +139,9 @@ def _in_transaction(connection: Connection, change: Callable[[int], int]) -> int
         raise
 
 
-def migrations_after(version: int) -> list[Migration]:
+def migrations_after(version: int) -> list[SchemaMigration]:
     """Return the migrations that are newer than a version, oldest first."""
-    return [Migration(name) for name in sorted(os.listdir(CHANGES)) if int(name.partition("_")[0]) > version]
+    return [SchemaMigration(name) for name in sorted(os.listdir(CHANGES)) if int(name.partition("_")[0]) > version]
 
 
 def _migrate(connection: Connection, version: int) -> None:
