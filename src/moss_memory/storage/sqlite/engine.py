@@ -262,7 +262,6 @@ class SqliteEngine:
         try:
             yield from dump(tx)
         finally:
-            tx.rollback()
             tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
@@ -291,13 +290,7 @@ class SqliteEngine:
         """Empty every table except `but` and reset all counters, in one transaction."""
         from .dump import truncate_all
 
-        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
-        try:
-            truncate_all(tx, but=but)
-            tx.commit()
-        finally:
-            tx.rollback()
-            tx.release()
+        self.write(lambda tx: truncate_all(tx, but=but), timeout_s=WRITE_TIMEOUT_S, call=call)
 
     def change_token(self) -> object:
         """Return an idle connection and SQLite's counter of the commits of other connections since it was opened."""
