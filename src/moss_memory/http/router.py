@@ -1,19 +1,22 @@
-"""The routes: MCP, sign-in for browsers, and the pages under a random path."""
+"""The routes: MCP, sign-in for browsers, and the pages under a secret path."""
 
 from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 from urllib.parse import parse_qs
 
 from moss_memory.demo.demo_home import BANNER
 
+from .browser_cookie import public_id
 from .origin_guard import HEADERS
 from .pool import POOL
 from .replies import HTML, reply
 from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
-from .sign_in import current_session
+from .sign_in import SIGN_IN, current_session
+from .sign_in_pages import BUTTON, HOW, LOGO, SCRIPT, STYLE, page_of
 from .status_routes import PATHS
 from .timeouts import PROVE
 
@@ -28,26 +31,18 @@ if TYPE_CHECKING:
     from .status_routes import StatusRoutes
     from .token_registry import Access
 
-SIGN_IN = "/sign-in"
 FORM_TOKEN = "form_token"  # noqa: S105 - the name of the field, not its value
 FORM_MAX_BYTES = 8 * 1024 * 1024
 FORM_MAX_FIELDS = 1000
 _FORM = b"application/x-www-form-urlencoded"
-
-_STYLE = """\
-:root{color-scheme:light dark}
-body{margin:0;min-height:100vh;display:grid;place-items:center;background:light-dark(#f6f6f2,#121511);
-color:light-dark(#1c211b,#e7ebe3);font:.9375rem/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
-main{box-sizing:border-box;width:min(25rem,100vw - 2rem);margin-bottom:12vh;padding:2rem;border-radius:10px;
-background:light-dark(#fff,#1a1e18);border:1px solid light-dark(#e1e3da,#2c3229)}
-svg{display:block;width:32px;height:32px;margin-bottom:1.25rem}
-h1{font-size:1.375rem;font-weight:650;letter-spacing:-.018em;line-height:1.3;margin:0 0 .375rem}
-p{margin:0;color:light-dark(#586055,#a2ab9c)}
-code{font:.86em ui-monospace,"SF Mono","JetBrains Mono",Menlo,Consolas,monospace}
-button{font:inherit;font-weight:520;width:100%;height:2.5rem;margin-top:1.5rem;border:0;border-radius:5px;cursor:pointer;
-background:light-dark(#3f6a3a,#a4cf8d);color:light-dark(#fff,#14200f)}
-button:focus-visible{outline:2px solid light-dark(#3f6a3a,#a4cf8d);outline-offset:2px}
-"""
+_FILES = {
+    "style.css": (b"text/css; charset=utf-8", STYLE),
+    "icon.svg": (b"image/svg+xml", LOGO),
+    "open.js": (b"text/javascript; charset=utf-8", SCRIPT),
+}
+"""The files of the pages for browsers that are not signed in."""
+_SECRET_PATH = re.compile(r"/[0-9a-f]{32}(?=[/?]|$)")
+"""The beginning of a page's path, of this home or of another."""
 
 
 class Router:
@@ -98,11 +93,12 @@ class Router:
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
-                await reply(send, 200, self._page_of("Moss is here", _HOW), kind=HTML)
+                await reply(send, 200, self._page_of("Moss is here", HOW, opens=True), kind=HTML)
             else:
                 await reply(send, 405, headers=[(b"allow", b"GET")])
-        elif _is_browser(scope):
-            await reply(send, 404, self._page_of("There is nothing here", _HOW), kind=HTML)
+        elif _is_browser(scope) and scope["method"] == "GET":
+            page = self._page_of("Sign in to open this page", HOW, opens=True)
+            await reply(send, 404, page, kind=HTML, headers=self._remember(scope))
         else:
             await reply(send, 404, "there is nothing here\n")
 
@@ -111,51 +107,58 @@ class Router:
         posted = scope["method"] == "POST"
         if not posted and scope["method"] not in ("GET", "HEAD"):
             await reply(send, 405, headers=[(b"allow", b"GET, POST")])
-        elif code == "style.css":
-            await reply(send, 200, _STYLE, kind=b"text/css; charset=utf-8")
-        elif code == "icon.svg":
-            await reply(send, 200, _LOGO, kind=b"image/svg+xml")
+        elif code in _FILES:
+            await reply(send, 200, _FILES[code][1], kind=_FILES[code][0])
         elif not code and posted and (access := await self._endpoint.authorize(scope)) is not None:
             named = None if self._endpoint.is_owner(access) else access
             await reply(send, 200, self._new_link(named) + "\n")
         elif not code and _is_browser(scope):
-            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
+            await reply(send, 401, self._page_of("You are not signed in", HOW, opens=True, goes_to="/"), kind=HTML)
         elif not code:
             await self._endpoint.refuse_unauthorized(send)
         elif posted and b"origin" not in scope[HEADERS]:
             await reply(send, 403, "this comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
-            await reply(
-                send, 410, self._page_of("This link has been used, or is older than five minutes", _HOW), kind=HTML
-            )
+            title = "This link has been used, or is older than five minutes"
+            await reply(send, 410, self._page_of(title, HOW, opens=True, goes_to="/"), kind=HTML)
         elif posted:
             cookie = self._sign_in.spend(code)
-            to = [(b"location", f"{self._base}/".encode()), (b"set-cookie", str(cookie).encode())]
+            asked = self._sign_in.asked(scope[HEADERS].get(b"cookie"))
+            to = [(b"location", (self._base + asked).encode()), (b"set-cookie", str(cookie).encode())]
             await reply(send, 303, headers=to)
         else:
             self._load_pages()  # while a person reads the button
-            await reply(send, 200, self._page_of("Sign in to Moss", _BUTTON), kind=HTML)
+            await reply(send, 200, self._page_of("Sign in to Moss", BUTTON), kind=HTML)
 
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a page for a signed-in browser; a change must come from a form of these pages."""
-        session = self._sign_in.session(scope[HEADERS].get(b"cookie"))
+        cookies = scope[HEADERS].get(b"cookie")
+        session = self._sign_in.session(cookies)
         if session is None or not await self._is_accepted(session):
-            await reply(send, 401, self._page_of("You are not signed in", _HOW), kind=HTML)
+            page = self._page_of("You are not signed in", HOW)
+            asked = self._remember(scope) if scope["method"] == "GET" and _is_browser(scope) else []
+            await reply(send, 401, page, kind=HTML, headers=asked)
             return
         scope[PROVE]()
         if session.access is not None:
             scope[LOG_TOKEN] = session.access.name
         if scope["method"] not in ("GET", "HEAD"):
-            if session.access is not None and session.access.read_only:
+            signs_out = scope["path"] == f"{self._base}/sign-out"
+            if session.access is not None and session.access.read_only and not signs_out:
                 await reply(send, 403, "your token may only read\n")
                 return
             form = await _read_form(scope, receive, session)
             if not isinstance(form, bytes):
                 await reply(send, *form, headers=UNREAD.get(form[0], ()))
                 return
+            if signs_out:
+                await self._handle_sign_out(scope, send, session)
+                return
             receive = _replay(form, receive)
         else:
             receive = self._receive_until_end(receive, session)
+            if (renewed := self._sign_in.renewed(cookies)) is not None:
+                send = _send_with(send, (b"set-cookie", renewed.encode()))
         current_session.set(session)
         pages, names = await asyncio.shield(self._load_pages())
         first = scope["path"][len(self._base) + 1 :].partition("/")[0]
@@ -168,12 +171,28 @@ class Router:
             self._pages = POOL.run(self._make_pages)
         return self._pages
 
+    async def _handle_sign_out(self, scope: Scope, send: Send, session: BrowserSession) -> None:
+        """Sign out the browser and show the first page."""
+        scope[LOG_PATH] = "/pages/sign-out"
+        removed = self._sign_in.sign_out(session)
+        await reply(send, 303, headers=[(b"location", SIGN_IN.encode()), (b"set-cookie", removed.encode())])
+
+    def _remember(self, scope: Scope) -> list[tuple[bytes, bytes]]:
+        """Return the header by which the requested page opens after the sign-in."""
+        query: bytes = scope["query_string"]
+        asked = _SECRET_PATH.sub("", scope["raw_path"].decode("latin-1"), count=1) or "/"
+        if query:
+            asked += "?" + query.decode("latin-1")
+        return [(b"set-cookie", self._sign_in.remember(asked).encode())] if asked.startswith("/") else []
+
     async def _is_accepted(self, session: BrowserSession) -> bool:
         """Return True unless the token that signed this browser in is no longer accepted."""
-        if session.access is None or await self._endpoint.tokens.is_current(session.access.key):
+        if not session.token:
             return True
-        self._sign_in.end_of(session.access.key)
-        return False
+        session.access = await self._endpoint.tokens.current(session.token)
+        if session.access is None:
+            self._sign_in.end_of(session.token)
+        return session.access is not None
 
     def _receive_until_end(self, receive: Receive, session: BrowserSession) -> Receive:
         """Wrap `receive` so that the end of the server or of the session is reported as a disconnect."""
@@ -190,9 +209,21 @@ class Router:
 
         return receive_or_end
 
-    def _page_of(self, title: str, content: str) -> str:
-        """Return a page for a browser that is not signed in."""
-        return _page_of(title, f"{content}<p>{BANNER}.</p>" if self._demonstration else content)
+    def _page_of(self, title: str, content: str, *, opens: bool = False, goes_to: str = "") -> str:
+        """Return a page for a browser that is not signed in; with `opens`, one that has signed in goes on."""
+        shown = f"{content}<p>{BANNER}.</p>" if self._demonstration else content
+        return page_of(title, shown, pages=public_id(self._base) if opens else "", goes_to=goes_to)
+
+
+def _send_with(send: Send, header: tuple[bytes, bytes]) -> Send:
+    """Return a `send` that adds a header to the response."""
+
+    async def send_with(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), header]
+        await send(message)
+
+    return send_with
 
 
 def _is_browser(scope: Scope) -> bool:
@@ -247,27 +278,3 @@ _NOT_FOR_AGENTS = (
     "This is a demonstration, thrown away when the server stops: no agent may read it or store anything in it. "
     "`moss serve` serves your own store, and `moss connect` connects your agents to it.\n"
 )
-_HOW = (
-    "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
-    "Each works once.</p>"
-)
-_BUTTON = (
-    "<p>What your agents handed over, decided and found out. This link works once.</p>"
-    '<form method="post"><button autofocus>Open the pages</button></form>'
-)
-
-
-_LOGO = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" aria-hidden="true">'
-    '<rect width="24" height="24" rx="6" fill="#3f6a3a"/><path fill="none" stroke="#fff" stroke-width="1.7" '
-    'stroke-linecap="round" d="M12 19V6M12 14.5c-3.2 0-4.7-1.7-4.7-4.8M12 14.5c3.2 0 4.7-1.7 4.7-4.8"/></svg>'
-)
-
-
-def _page_of(title: str, content: str) -> str:
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<link rel="icon" href="{SIGN_IN}/icon.svg"><link rel="stylesheet" href="{SIGN_IN}/style.css"></head>'
-        f"<body><main>{_LOGO}<h1>{title}</h1>{content}</main></body></html>"
-    )

@@ -7,7 +7,6 @@ import contextlib
 import functools
 import logging
 import os
-import secrets
 import signal
 
 import uvicorn
@@ -20,14 +19,15 @@ from moss_memory.mcp.protocol import ExceptionLog
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.storage.postgres.url import without_password
 
+from .browser_cookie import BrowserKey
 from .connection_limits import ACCEPTS_PER_ITERATION, limits_of_process, quiet_accept_errors
 from .listener import BACKLOG, listen
 from .mcp_endpoint import Endpoint
 from .origin_guard import OriginGuard
 from .pool import POOL
-from .router import SIGN_IN, Router, form_token
+from .router import Router, form_token
 from .sign_in import ACTOR as BROWSER_ACTOR
-from .sign_in import SignIn
+from .sign_in import SIGN_IN, SignIn
 from .status_routes import StatusRoutes
 from .timeouts import Connection, TlsConnection
 from .token_file import token_of, token_path
@@ -79,9 +79,11 @@ class MossServer:
         self.token_path = token_path(home)
         port = listening.getsockname()[1]
         self.address = bind.address(port)
-        self._endpoint = Endpoint(self._context, token_of(home))
-        self._base = f"/{secrets.token_hex(16)}"
-        self._sign_in = SignIn(base=self._base, secure=bind.secure)
+        token = token_of(home)
+        self._endpoint = Endpoint(self._context, token)
+        key = BrowserKey(token)
+        self._base = key.base
+        self._sign_in = SignIn(key, secure=bind.secure)
         tokens = self._endpoint.tokens
         tokens.holders = lambda: self._endpoint.tokens_in_use() | self._sign_in.tokens()
         tokens.on_end = self._end_of

@@ -1,4 +1,4 @@
-"""Sign-in of browsers: a one-time link is exchanged for a cookie.
+"""Sign-in of browsers: a one-time link is exchanged for a cookie that outlives restarts.
 
 GET on the link only shows a button, because mail scanners, chat previews and browsers fetch links by themselves; the
 POST behind the button consumes it.
@@ -12,32 +12,44 @@ import secrets
 import time
 from contextvars import ContextVar
 
+from .browser_cookie import COOKIE, KEPT_S, RENEW_S, BrowserKey, cookie_values
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
+    from .browser_cookie import CookieContent
     from .token_registry import Access
 
-COOKIE = "moss"
+    Kept = TypeVar("Kept")
+
 ACTOR = "browser"
 """The actor of changes that are made by a page."""
+SIGN_IN = "/sign-in"
+ASKED = "moss_asked"
+"""The cookie that names the page that was requested before the sign-in."""
 LINK_S = 300
-IDLE_S = 24 * 3600
+ASKED_S = 600
 MAX_SESSIONS = 64
+_MAX_ASKED_CHARS = 2000
 _BYTES = 32
 
 
 class BrowserSession:
     """A browser that is signed in."""
 
-    __slots__ = ("access", "ended", "form_token", "seen_s")
+    __slots__ = ("access", "browser", "ended", "form_token", "seen_s", "token")
 
-    def __init__(self, seen_s: float, access: Access | None = None) -> None:
-        self.seen_s = seen_s
-        self.access = access
-        """The named token whose link signed it in, None for the owner of the home."""
+    def __init__(self, content: CookieContent, form_token: str) -> None:
+        self.browser = content.browser
+        self.token = content.token
+        """The hash of the named token whose link signed it in; empty for the owner of the home."""
+        self.access: Access | None = None
+        """That token; None for the owner of the home."""
+        self.form_token = form_token
         self.ended = asyncio.Event()
-        self.form_token = secrets.token_urlsafe(_BYTES)
+        self.seen_s = 0.0
 
 
 current_session: ContextVar[BrowserSession] = ContextVar("current_session")
@@ -51,27 +63,23 @@ def page_access() -> Access | None:
 
 
 class SignIn:
-    """Open links and signed-in browsers, both in memory only.
+    """Open links and signed-in browsers.
 
-    Secrets are compared as hashes, so that the comparison time reveals nothing.
+    Links are in memory, cookies are signed. Secrets are compared as hashes, so that the time of it reveals nothing.
     """
 
-    def __init__(self, *, base: str, secure: bool, clock_s: Callable[[], float] = time.monotonic) -> None:
-        self._base = base
-        self._secure = secure
+    def __init__(self, key: BrowserKey, *, secure: bool, clock_s: Callable[[], float] = time.time) -> None:
+        self._key = key
+        self._secure = "; Secure" if secure else ""
         self._clock_s = clock_s
         self._links: dict[bytes, tuple[float, Access | None]] = {}
+        self._asked: dict[bytes, tuple[float, str]] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
+        self._signed_out: dict[bytes, None] = {}
 
     def new_code(self, access: Access | None = None) -> str:
         """Return the secret of a new link, valid once and for five minutes; `access` is the token that asked for it."""
-        now = self._clock_s()
-        self._links = {key: link for key, link in self._links.items() if link[0] > now}
-        while len(self._links) >= MAX_SESSIONS:
-            del self._links[next(iter(self._links))]
-        code = secrets.token_urlsafe(_BYTES)
-        self._links[_hash(code)] = now + LINK_S, access
-        return code
+        return _remember(self._links, self._clock_s(), LINK_S, access)
 
     def is_open(self, code: str) -> bool:
         """Return True if a link is still valid."""
@@ -82,43 +90,84 @@ class SignIn:
         if not self.is_open(code):
             return None
         _, access = self._links.pop(_hash(code))
-        while len(self._sessions) >= MAX_SESSIONS:
-            del self._sessions[min(self._sessions, key=lambda key: self._sessions[key].seen_s)]
-        value = secrets.token_urlsafe(_BYTES)
-        self._sessions[_hash(value)] = BrowserSession(self._clock_s(), access)
-        return f"{COOKIE}={value}; Path={self._base}/; HttpOnly; SameSite=Strict{'; Secure' if self._secure else ''}"
+        return self._header(self._key.new_cookie(self._clock_s(), token="" if access is None else access.key), KEPT_S)
+
+    def remember(self, page: str) -> str:
+        """Return the `Set-Cookie` header by which a page, without the path of all pages, opens after the sign-in."""
+        kept = page if len(page) <= _MAX_ASKED_CHARS else "/"
+        secret = _remember(self._asked, self._clock_s(), ASKED_S, kept)
+        return f"{ASKED}={secret}; Path={SIGN_IN}; Max-Age={ASKED_S}; HttpOnly; SameSite=Strict{self._secure}"
+
+    def asked(self, cookies: bytes | None) -> str:
+        """Return the page that this browser requested before the sign-in, else the first page."""
+        found = [self._asked.get(_hash(value), (0.0, "/")) for value in cookie_values(cookies, ASKED)]
+        return next((page for until, page in found if until > self._clock_s()), "/")
 
     def tokens(self) -> set[str]:
         """Return the named tokens that have signed in a browser."""
-        return {session.access.key for session in self._sessions.values() if session.access is not None}
+        return {session.token for session in self._sessions.values() if session.token}
 
     def end_of(self, token: str) -> None:
         """Sign out all browsers of a token and forget its links."""
         self._links = {key: link for key, link in self._links.items() if link[1] is None or link[1].key != token}
-        for key, session in list(self._sessions.items()):
-            if session.access is not None and session.access.key == token:
-                session.ended.set()
-                del self._sessions[key]
+        for session in [one for one in self._sessions.values() if one.token == token]:
+            self._forget(session)
+
+    def sign_out(self, session: BrowserSession) -> str:
+        """Sign out a browser; return the `Set-Cookie` header that removes its cookie."""
+        self._signed_out[session.browser] = None
+        self._forget(session)
+        return self._header("", 0)
 
     def session(self, cookies: bytes | None) -> BrowserSession | None:
         """Return the session of the browser that sent these cookies; None if it is not signed in.
 
         A server on another port of this machine may set a cookie of the same name, so any valid one counts.
         """
-        now = self._clock_s()
-        for value in _cookie_values(cookies):
-            session = self._sessions.get(_hash(value))
-            if session is not None and session.seen_s + IDLE_S >= now:
-                session.seen_s = now
-                return session
-        return None
+        found = self._content(cookies)
+        if found is None:
+            return None
+        session = self._sessions.get(found.browser)
+        if session is None:
+            if len(self._sessions) >= MAX_SESSIONS:  # its streams end, and its next request opens it again
+                self._forget(min(self._sessions.values(), key=lambda one: one.seen_s))
+            session = BrowserSession(found, self._key.form_token(found.browser))
+            self._sessions[found.browser] = session
+        session.seen_s = self._clock_s()
+        return session
+
+    def renewed(self, cookies: bytes | None) -> str | None:
+        """Return the `Set-Cookie` header of a newer cookie, if the one that a browser sent is older than a day."""
+        found = self._content(cookies)
+        if found is None or self._clock_s() - found.made_s < RENEW_S:
+            return None
+        cookie = self._key.new_cookie(self._clock_s(), token=found.token, browser=found.browser)
+        return self._header(cookie, KEPT_S)
+
+    def _content(self, cookies: bytes | None) -> CookieContent | None:
+        read = (self._key.read_cookie(value, self._clock_s()) for value in cookie_values(cookies))
+        valid = [one for one in read if one is not None and one.browser not in self._signed_out]
+        return max(valid, key=lambda one: one.made_s, default=None)
+
+    def _header(self, value: str, kept_s: int) -> str:
+        path = f"{self._key.base}/"
+        return f"{COOKIE}={value}; Path={path}; Max-Age={kept_s}; HttpOnly; SameSite=Strict{self._secure}"
+
+    def _forget(self, session: BrowserSession) -> None:
+        session.ended.set()
+        self._sessions.pop(session.browser, None)
+
+
+def _remember(kept: dict[bytes, tuple[float, Kept]], now_s: float, for_s: int, value: Kept) -> str:
+    """Keep a value for a time under a new secret and return the secret; the oldest of too many are dropped."""
+    for key in [key for key, (until, _) in kept.items() if until <= now_s]:
+        del kept[key]
+    while len(kept) >= MAX_SESSIONS:
+        del kept[next(iter(kept))]
+    secret = secrets.token_urlsafe(_BYTES)
+    kept[_hash(secret)] = now_s + for_s, value
+    return secret
 
 
 def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
-
-
-def _cookie_values(cookies: bytes | None) -> list[str]:
-    """Return the values of all cookies with our name."""
-    parts = [part.strip() for part in (cookies or b"").decode("latin-1").split(";")]
-    return [part.removeprefix(f"{COOKIE}=") for part in parts if part.startswith(f"{COOKIE}=")]

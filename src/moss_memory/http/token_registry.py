@@ -83,16 +83,20 @@ class TokenRegistry:
             raise problem
         if found is not None:
             self._note_use(found)
-            if self._watching is None or self._watching.done():
-                self._watching = asyncio.get_running_loop().create_task(self._watch())
+            self._start_watch()
         return found
 
-    async def is_current(self, key: str) -> bool:
-        """Return True if a token that was accepted before still is."""
-        if key == self.owner.key:
-            return True
+    async def current(self, key: str) -> Access | None:
+        """Return the access of a named token that was accepted before; None if it no longer is."""
         await self._refresh(CHECK_S)
-        return self._valid(key) is not None
+        found = self._valid(key)
+        if found is not None:
+            self._start_watch()
+        return found
+
+    def _start_watch(self) -> None:
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     def _valid(self, key: str) -> Access | None:
         found = self._known.get(key)

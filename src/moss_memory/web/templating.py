@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup, escape
 
+from moss_memory.http.browser_cookie import public_id
 from moss_memory.http.sign_in import ACTOR
 from moss_memory.rows.times import format_time
 from moss_memory.rows.token_estimate import tokens_about
@@ -53,6 +54,7 @@ def environment(base: str) -> Environment:
     templates.globals |= {
         "known_types": NODE_TYPES,
         "base": base,
+        "pages_id": public_id(base),
         "link": make_link(base),
         "turned": with_query,
         "unfiltered": unfiltered,

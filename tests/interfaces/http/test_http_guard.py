@@ -293,7 +293,7 @@ def test_a_link_shows_a_button_and_works_once(server: HttpServer) -> None:
 def test_the_cookie_is_for_the_pages_alone(server: HttpServer) -> None:
     spent = server.ask("POST", server.link(), [("Origin", server.origin)])
     attributes = [part.strip() for part in spent.headers["set-cookie"].split(";")[1:]]
-    assert attributes == [f"Path={spent.headers['location']}", "HttpOnly", "SameSite=Strict"]
+    assert attributes == [f"Path={spent.headers['location']}", "Max-Age=2592000", "HttpOnly", "SameSite=Strict"]
 
 
 def test_the_link_that_is_printed_works(server: HttpServer) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from interfaces.http.test_http_server import made_certificate
+from moss_memory.http.browser_cookie import BrowserKey
 from moss_memory.http.connection_limits import MAX_OF_ADDRESS, ConnectionLimits, quiet_accept_errors
 from moss_memory.http.sign_in import SignIn
 from support.http_server import FAKES, SERVE, UNHURRIED, Answer, HttpServer
@@ -227,7 +228,7 @@ def test_a_cookie_of_the_same_name_from_another_port_does_not_sign_out(server: H
 
 
 def test_of_two_cookies_the_one_that_is_signed_in_counts() -> None:
-    sign_in = SignIn(base="/x", secure=False)
+    sign_in = SignIn(BrowserKey("x" * 43), secure=False)
     made = str(sign_in.spend(sign_in.new_code())).partition(";")[0]
     assert sign_in.session(f"moss=x; {made}".encode()) is not None
     assert sign_in.session(b"moss=x; moss=y") is None

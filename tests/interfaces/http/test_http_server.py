@@ -22,9 +22,10 @@ from contract.doors import FULL
 from moss_memory.errors import MossError
 from moss_memory.http import server as server_module
 from moss_memory.http.bind import BindConfig
+from moss_memory.http.browser_cookie import KEPT_S, RENEW_S, BrowserKey
 from moss_memory.http.http_clients import connections
 from moss_memory.http.listener import listen, port_owner
-from moss_memory.http.sign_in import IDLE_S, LINK_S, MAX_SESSIONS, SignIn
+from moss_memory.http.sign_in import LINK_S, MAX_SESSIONS, SignIn
 from moss_memory.http.token_file import token_of
 from support.http_server import FAKES, SERVE, Answer, HttpServer
 from support.mcp_pipe import call, request
@@ -265,6 +266,9 @@ class Seconds:
         return self.now
 
 
+KEY = BrowserKey("x" * 43)
+
+
 def cookie_of(sign_in: SignIn) -> bytes:
     made = sign_in.spend(sign_in.new_code())
     assert made is not None
@@ -273,7 +277,7 @@ def cookie_of(sign_in: SignIn) -> bytes:
 
 def test_a_link_lasts_five_minutes() -> None:
     clock = Seconds()
-    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
+    sign_in = SignIn(KEY, secure=False, clock_s=clock)
     code = sign_in.new_code()
     clock.now += LINK_S - 1
     assert sign_in.is_open(code)
@@ -283,29 +287,59 @@ def test_a_link_lasts_five_minutes() -> None:
     assert LINK_S == 300
 
 
-def test_a_browser_that_idles_is_signed_out() -> None:
+def test_a_browser_that_idles_for_a_month_is_signed_out() -> None:
     clock = Seconds()
-    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
+    sign_in = SignIn(KEY, secure=False, clock_s=clock)
     cookie = cookie_of(sign_in)
-    clock.now += IDLE_S - 1
+    clock.now += KEPT_S - 1
     assert sign_in.session(cookie) is not None
-    clock.now += IDLE_S - 1
-    assert sign_in.session(cookie) is not None
-    clock.now += IDLE_S + 1
+    clock.now += 1
     assert sign_in.session(cookie) is None
 
 
-def test_of_too_many_browsers_the_one_that_idled_longest_is_signed_out() -> None:
+def test_a_cookie_is_renewed_once_a_day_for_the_same_browser_and_its_forms() -> None:
     clock = Seconds()
-    sign_in = SignIn(base="/x", secure=False, clock_s=clock)
-    cookies = []
-    for _ in range(MAX_SESSIONS):
-        cookies.append(cookie_of(sign_in))
+    sign_in = SignIn(KEY, secure=False, clock_s=clock)
+    cookie = cookie_of(sign_in)
+    first = sign_in.session(cookie)
+    clock.now += RENEW_S - 1
+    assert sign_in.renewed(cookie) is None
+    clock.now += 1
+    newer = str(sign_in.renewed(cookie)).partition(";")[0].encode()
+    clock.now += KEPT_S - RENEW_S
+    assert sign_in.session(cookie) is None
+    assert sign_in.session(newer) is first
+
+
+def test_a_signed_cookie_is_known_to_the_next_server_of_the_home_and_to_no_other() -> None:
+    cookie = cookie_of(SignIn(KEY, secure=False))
+    again = SignIn(BrowserKey("x" * 43), secure=False)
+    known, other = again.session(cookie), SignIn(BrowserKey("y" * 43), secure=False)
+    assert known is not None
+    assert other.session(cookie) is None
+    assert other.renewed(cookie) is None
+    assert BrowserKey("x" * 43).base == KEY.base != BrowserKey("y" * 43).base
+
+
+def test_a_browser_that_signs_out_has_no_use_of_its_cookie() -> None:
+    sign_in = SignIn(KEY, secure=False)
+    cookie = cookie_of(sign_in)
+    session = sign_in.session(cookie)
+    assert session is not None
+    assert "Max-Age=0" in sign_in.sign_out(session)
+    assert session.ended.is_set()
+    assert sign_in.session(cookie) is None
+    assert sign_in.renewed(cookie) is None
+
+
+def test_of_too_many_browsers_the_streams_of_the_one_that_idled_longest_end() -> None:
+    clock = Seconds()
+    sign_in = SignIn(KEY, secure=False, clock_s=clock)
+    opened = []
+    for _ in range(MAX_SESSIONS + 1):
+        opened.append(sign_in.session(cookie_of(sign_in)))
         clock.now += 1
-    sign_in.session(cookies[0])
-    cookie_of(sign_in)
-    assert sign_in.session(cookies[0]) is not None
-    assert sign_in.session(cookies[1]) is None
+    assert [session.ended.is_set() for session in opened if session is not None][:2] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -131,6 +131,7 @@ _ALL = (
         "moss init --workspace shop --dry-run",
         {
             "workspace": string("the workspace; if left out: the one that is set, else the name of the repository"),
+            "memory_in_repo": switch("also keep the workspace as files in .moss/memory, which `moss sync` updates"),
             "dry_run": switch("only say what would be written"),
         },
         does="commands.init.init",
@@ -140,6 +141,7 @@ _ALL = (
             "file": file_path("the file with the setting"),
             "changed": flag("whether the file changes"),
             "dry_run": flag("whether nothing was written"),
+            "sync_folder": text("the folder that `moss sync` uses here", optional=True),
             "connect": texts("clients on this machine that are not connected"),
         },
     ),

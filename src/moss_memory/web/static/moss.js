@@ -3,6 +3,13 @@
 (() => {
   const base = document.body.dataset.base;
 
+  // Only this origin reads it: by this the root of the server knows a browser that has signed in.
+  try {
+    localStorage.setItem(document.body.dataset.pages, base);
+  } catch {
+    // a browser that stores nothing opens the pages by their own address
+  }
+
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, textarea, select, [contenteditable]");
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {

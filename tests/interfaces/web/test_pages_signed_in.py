@@ -1,0 +1,200 @@
+"""A browser stays signed in, and no other server of the machine gets anything from it."""
+
+from __future__ import annotations
+
+import re
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+from playwright.sync_api import expect
+
+from contract.doors import FULL
+from moss_memory.config import load_config
+from moss_memory.store import Store
+from support.browser import Tab
+from support.http_server import HttpServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
+HIDDEN = "the text that nobody else reads"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with one capsule."""
+    made = tmp_path / "home"
+    with Store(load_config(str(made), cwd=str(tmp_path))) as store:
+        text = FULL.replace("## ", f"{HIDDEN}\n\n## ", 1)
+        store.call("capsule_store", {"name": "mine", "title": "My capsule", "capsule_text": text})
+    return made
+
+
+def sign_in(page: Page, server: HttpServer) -> None:
+    page.goto(server.origin + server.link())
+    page.get_by_role("button", name="Open the pages").click()
+    expect(page.locator("#content")).to_be_visible()
+    page.wait_for_load_state()
+
+
+def test_links_the_root_and_forms_survive_a_restart(browser: Browser, home: Path) -> None:
+    with HttpServer(home, code=SERVE) as server:
+        tab = Tab(browser, server.origin, server.origin)
+        page = tab.page
+        sign_in(page, server)
+        page.get_by_role("link", name="My capsule").first.click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("My capsule")
+        place, port = page.url, server.port
+        page.get_by_role("link", name="Edit").click()
+        page.get_by_label("Title").fill("My new title")
+        server.end()
+    with HttpServer(home, code=SERVE, port=port) as again:
+        page.get_by_role("button", name="Save").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("My new title")
+        page.goto(place)
+        expect(page.get_by_role("heading", level=1)).to_have_text("My new title")
+        page.goto(again.origin + "/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Changes")
+        page.goto(again.origin + "/capsules?sort=name")
+        page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/capsules\?sort=name"))
+        page.goto(again.origin + "/" + "0" * 32 + "/workspaces")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Workspaces")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
+        page.goto(place)
+        expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
+    tab.close()
+    assert tab.troubles == []
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+@pytest.mark.parametrize("start", ["", "/" + "0" * 32])
+def test_the_page_that_was_asked_for_opens_after_the_sign_in(
+    browser: Browser, home: Path, scripts: bool, start: str
+) -> None:
+    with HttpServer(home, code=SERVE) as server:
+        tab = Tab(browser, server.origin, server.origin, java_script_enabled=scripts)
+        page = tab.page
+        response = page.goto(f"{server.origin}{start}/search?q=caf%C3%A9+%2B&mode=keyword")
+        assert response is not None
+        assert response.status == 404
+        sign_in(page, server)
+        page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/search\?q=caf%C3%A9\+%2B&mode=keyword"))
+        tab.close()
+    assert tab.troubles == []
+
+
+@pytest.mark.parametrize(
+    "asked", ["//evil.example/x", "/\\evil.example", "/x?" + "y" * 5000, "/%0d%0aSet-Cookie:%20a=b", "/sign-out"]
+)
+def test_what_was_asked_for_leads_to_no_other_server(home: Path, asked: str) -> None:
+    with HttpServer(home, code=SERVE) as server:
+        refused = server.ask("GET", asked, [("Accept", "text/html")])
+        given = refused.headers["set-cookie"]
+        assert "evil" not in given
+        cookie = [("Cookie", given.partition(";")[0]), ("Origin", server.origin)]
+        signed = server.ask("POST", server.link(), cookie)
+        assert signed.status == 303
+        assert re.match(r"/[0-9a-f]{32}/", signed.headers["location"])
+        assert signed.headers["set-cookie"].startswith("moss=")
+
+
+class Thief:
+    """A server on another port of the host, which keeps the cookies that it is sent."""
+
+    def __init__(self) -> None:
+        self.cookies: set[str] = set()
+        thief = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                thief.cookies.update(filter(None, re.split(r";\s*", self.headers.get("Cookie") or "")))
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html")
+                self.end_headers()
+                self.wfile.write(b"<!doctype html><title>thief</title>")
+
+            do_POST = do_GET  # noqa: N815 - the name that the library calls
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.origin = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever)
+
+    def __enter__(self) -> Thief:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def signed_in(browser: Browser, home: Path) -> Iterator[tuple[HttpServer, BrowserContext, Page]]:
+    with HttpServer(home, code=SERVE) as server:
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{server.origin}/capsules")  # so that there is a page to remember
+        sign_in(page, server)
+        page.goto(f"{server.origin}/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Changes")
+        yield server, context, page
+        context.close()
+
+
+PLACES = ("/", "/sign-in", "/sign-in/x", "/capsules", "/" + "0" * 32 + "/", "/mcp", "/sign-in/open.js")
+"""Paths that another server can guess."""
+
+
+def test_a_server_on_another_port_gets_nothing_from_the_cookies_that_it_is_sent(
+    signed_in: tuple[HttpServer, BrowserContext, Page],
+) -> None:
+    server, context, page = signed_in
+    base = re.search(r"/[0-9a-f]{32}", page.url)
+    assert base is not None
+    stolen = next(one for one in context.cookies() if one["name"] == "moss")
+    with Thief() as thief:
+        for place in PLACES:
+            page.goto(thief.origin + place)
+            page.evaluate("place => fetch(place, {method: 'POST', credentials: 'include'})", place)
+        stored = page.evaluate("Object.entries(localStorage)")
+    assert stored == [], "the storage is of one port"
+    assert {one.partition("=")[0] for one in thief.cookies} == {"moss_zone", "moss_seen", "moss_asked"}
+    replayed = [("Cookie", "; ".join(thief.cookies)), ("Accept", "text/html")]
+    trusted = [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Mode", "navigate"), ("Origin", server.origin)]
+    for place in (*PLACES, base[0] + "/", base[0] + "/capsules"):
+        answer = server.ask("GET", place, [*replayed, *trusted])
+        assert answer.status in (200, 401, 404, 405, 406, 410)
+        assert "My capsule" not in answer.text
+        assert HIDDEN not in answer.text
+        assert base[0] not in answer.text + str(answer.headers)
+    # The cookie of the session itself opens no path that can be guessed.
+    for place in PLACES:
+        answer = server.ask("GET", place, [("Cookie", f"moss={stolen['value']}"), ("Accept", "text/html"), *trusted])
+        assert "My capsule" not in answer.text
+        assert base[0] not in answer.text + str(answer.headers)
+
+
+def test_a_form_needs_the_token_of_the_page_beside_the_cookie(
+    signed_in: tuple[HttpServer, BrowserContext, Page],
+) -> None:
+    server, context, page = signed_in
+    base = page.url.rstrip("/").removeprefix(server.origin)
+    cookie = next(one for one in context.cookies() if one["name"] == "moss")
+    headers = [("Cookie", f"moss={cookie['value']}"), ("Content-Type", "application/x-www-form-urlencoded")]
+    own = ("Origin", server.origin)
+    assert server.ask("POST", f"{base}/sign-out", headers, "form_token=x").status == 403
+    assert server.ask("POST", f"{base}/sign-out", [*headers, own], "form_token=x").status == 403
+    assert server.ask("POST", f"{base}/sign-out", [*headers, own], "form_token=").status == 403
+    assert server.ask("GET", f"{base}/sign-out", headers).status == 404
+    assert server.ask("GET", f"{base}/", headers).status == 200
