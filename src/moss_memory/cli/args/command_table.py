@@ -85,6 +85,8 @@ _ALL = (
             "behind_proxy": switch("a proxy in front of it does TLS"),
             "tls_cert": string("the certificate, a PEM file"),
             "tls_key": string("its key, a PEM file"),
+            "oauth_issuer": string("also accept the OAuth tokens (JWT) of this issuer, a URL; needs the extra `oauth`"),
+            "oauth_audience": string("the `aud` of those tokens that are for this server"),
         },
         does="commands.serve.serve_web",
         everywhere=("home", "help"),
