@@ -52,6 +52,18 @@ class Maintenance:
             wait: bool = True,
         ) -> Any: ...
 
+    def exists(self) -> bool:
+        """Return whether there is a store; reading does not make one."""
+        return self._engine.exists()
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._engine.connections()
+
+    def size_bytes(self) -> int:
+        """Return the size of the store, 0 if it is not known."""
+        return self._engine.size_bytes()
+
     def index(
         self,
         *,

@@ -407,18 +407,6 @@ class Store(Maintenance, Tools):
         with ErrorTranslation(self._engine, what):
             return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
-    def exists(self) -> bool:
-        """Return whether there is a store; reading does not make one."""
-        return self._engine.exists()
-
-    def connections(self) -> tuple[int, int]:
-        """Return the number of connections in use and that of the calls that wait for one."""
-        return self._engine.connections()
-
-    def size_bytes(self) -> int:
-        """Return the size of the store, 0 if it is not known."""
-        return self._engine.size_bytes()
-
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
         return self._caller.work_tree()
