@@ -64,6 +64,10 @@ class Maintenance:
         """Return the size of the store, 0 if it is not known."""
         return self._engine.size_bytes()
 
+    def is_large(self) -> bool:
+        """Return whether a search or a count over the store may take longer than 20 ms."""
+        return self._engine.is_large()
+
     def index(
         self,
         *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
@@ -179,7 +180,7 @@ class Store(Maintenance, Tools):
         operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
-        return _v1_answer(result) if operation.alias_of else result
+        return to_v1_answer(result) if operation.alias_of else result
 
     def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
         """Decode the arguments; refuse writes of a reader and texts above their limit before anything else is done."""
@@ -411,10 +412,6 @@ class Store(Maintenance, Tools):
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
         return self._caller.work_tree()
 
-    def is_large(self) -> bool:
-        """Return whether a search or a count over the store may take longer than 20 ms."""
-        return self._engine.is_large()
-
     if not TYPE_CHECKING:  # type checkers read the tools' signatures in `typed.pyi`
 
         def __getattr__(self, tool: str) -> Callable[..., dict[str, Any]]:
@@ -491,12 +488,3 @@ def _refuse_credentials(
 
 def _elapsed_ms(began_s: float) -> float:
     return (time.perf_counter() - began_s) * 1000
-
-
-def _v1_answer(value: Any) -> Any:
-    """Return the answer with the field names of v1.0: `task_link` instead of `fetch_key`."""
-    if isinstance(value, dict):
-        return {"task_link" if key == "fetch_key" else key: _v1_answer(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_v1_answer(part) for part in value]
-    return value
