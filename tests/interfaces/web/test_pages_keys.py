@@ -87,8 +87,9 @@ def test_a_question_mark_lists_the_keys(tab: Tab) -> None:
 def test_the_palette_jumps_to_everything_with_a_name(tab: Tab, typed: str, found: str, opened: str) -> None:
     page = tab.open("/connect")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox", name="Jump to").fill(typed)
-    option = page.get_by_role("option").filter(has_text=found).first
+    with page.expect_response(lambda answer: answer.url.endswith(f"/palette?q={quote(typed)}")):
+        page.get_by_role("combobox", name="Jump to").fill(typed)
+    option = page.locator("dialog").get_by_role("option").filter(has_text=found).first
     expect(option).to_be_visible()
     while option.get_attribute("aria-selected") != "true":
         page.keyboard.press("ArrowDown")
@@ -99,8 +100,8 @@ def test_the_palette_jumps_to_everything_with_a_name(tab: Tab, typed: str, found
 def test_the_palette_without_a_hit_searches_the_texts(tab: Tab) -> None:
     page = tab.open("/connect")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("zzzz nothing")
-    expect(page.get_by_role("option")).to_contain_text("Nothing has this name")
+    page.get_by_role("combobox", name="Jump to").fill("zzzz nothing")
+    expect(page.locator("dialog").get_by_role("option")).to_contain_text("Nothing has this name")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile(r".*/search\?q=zzzz"))
 
@@ -118,8 +119,8 @@ def test_the_palette_shows_stored_names_as_text(tab: Tab, store: Store) -> None:
     store.call("capsule_store", {"name": "palette", "title": title, "capsule_text": FULL})
     page = tab.open("/connect")
     page.keyboard.press("Control+k")
-    page.get_by_role("combobox").fill("zebrafish")
-    expect(page.get_by_role("option").first).to_contain_text(title)
+    page.get_by_role("combobox", name="Jump to").fill("zebrafish")
+    expect(page.locator("dialog").get_by_role("option").first).to_contain_text(title)
     assert page.locator("dialog img").count() == 0
 
 
@@ -267,7 +268,7 @@ def test_a_settled_conflict_names_the_side_that_holds(tab: Tab, store: Store) ->
 
 def test_notes_have_an_author_and_a_search_and_no_numbers(tab: Tab, store: Store) -> None:
     store.call("branchmind_init", {"workspace": "noted"})
-    store.call("branchmind_notes_commit", {"workspace": "noted", "message": "a platypus"}, actor="codex")
+    store.call("branchmind_notes_commit", {"workspace": "noted", "content": "a platypus"}, actor="codex")
     page = tab.open("/reasoning/log?workspace=noted")
     expect(page.locator(".entry").first).to_contain_text("codex")
     assert not re.search(r"#\d", page.locator(".log").inner_text())
