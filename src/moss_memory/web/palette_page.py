@@ -60,11 +60,10 @@ def _found(context: PageContext, words: list[str]) -> list[dict[str, Any]]:
     """Return the hits of a search by words, those with the words in their titles first."""
     query = " ".join(f"{word}*" for word in words)
     try:
-        hits = context.call("moss_search", query=query, types=list(_TYPES), search_mode="keyword", limit=_HITS * 2)[
-            "items"
-        ]
+        answer = context.call("moss_search", query=query, types=list(_TYPES), search_mode="keyword", limit=_HITS * 2)
     except MossError:
         return []  # a word that the search cannot read, or a family that is turned off
+    hits = [] if answer.get("relaxed") else answer["items"]
     hits.sort(key=lambda hit: not _matches(hit["title"], words))
     found: dict[str, dict[str, str]] = {}
     for hit in hits:
