@@ -63,7 +63,7 @@ def changes_by_quarter(
     values: dict[str, Any] = {"first": first, "quarter": QUARTER_MS}
     if workspace:
         condition, values["workspace"] = " and workspace = :workspace", normalize_workspace(workspace)
-    rows = tx.rows(
+    rows = tx.stream(
         f"select ts_ms / :quarter, tool, count(*) from events where seq >= :first{condition} group by 1, 2", values
     )
     return [(quarter, family_of(tool), count) for quarter, tool, count in rows]
