@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -80,3 +81,15 @@ def test_what_is_found_of_a_task_is_what_is_said(tmp_path: Path) -> None:
     assert [word for word in words if asked[word]] == ["alder", "birch", "elder", "hazel"]
     told = " ".join((ROOT / "docs" / "explanation" / "tasks.md").read_text().split())
     assert "does not look into descriptions, criteria, tests and evidence" in told
+
+
+def test_the_changelog_keeps_to_its_format() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    releases = re.split(r"^## (.+)$", text, flags=re.MULTILINE)[1:]
+    kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+    for title, body in zip(releases[::2], releases[1::2], strict=True):
+        assert re.fullmatch(r"\d+\.\d+\.\d+ - \d{4}-\d\d-\d\d|Unreleased", title), title
+        headings = re.findall(r"^### (.+)$", body, re.MULTILINE)
+        assert headings == [kind for kind in kinds if kind in headings], f"{title}: {headings}"
+        for bullet in re.findall(r"^- .+(?:\n  .+)*", body, re.MULTILINE):
+            assert bullet.count("\n") < 3, f"a bullet has at most three lines: {bullet}"

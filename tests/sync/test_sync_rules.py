@@ -16,7 +16,6 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.transfer.file_names import decode_name, encode_id, encode_name
-from moss_memory.transfer.sync.repository_memory import keep_memory_in_repository
 from support.moved_store import files_of
 from support.store_truth import refusal
 
@@ -374,11 +373,6 @@ def test_a_repository_may_only_name_a_folder_inside_it(tmp_path: Path, monkeypat
         (root / ".moss" / "config.json").write_text(json.dumps({"sync_folder": value}))
         config = load_config(str(home), cwd=str(root))
         assert (config.sync_folder, bool(config.warnings)) == (expected, not expected)
-    (root / ".moss" / "config.json").unlink()
-    told = keep_memory_in_repository(str(root), "shop")
-    assert (told["changed"], told["folder"]) == (True, str(root / ".moss" / "memory"))
-    assert not keep_memory_in_repository(str(root), "shop")["changed"]
-    assert load_config(str(home), cwd=str(root)).workspace == "shop"
 
 
 def test_a_store_that_is_read_only_is_not_synced(a: Store, folder: Path) -> None:

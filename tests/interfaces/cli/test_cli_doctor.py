@@ -290,7 +290,7 @@ def test_config_shows_every_value_and_where_it_comes_from(cli: Cli) -> None:
     assert shown["settings"]["import_max_bytes"] == {"value": 25_000_000, "source": "default"}
     assert "allow_unsafe_paths" in shown["warnings"][0]
     table = cli("config", "--table")
-    assert "capsule_max_chars       500" in table.out
+    assert ["capsule_max_chars", "500", path] in [line.split() for line in table.out.splitlines()]
 
 
 def test_warnings_of_the_settings_are_told_once_by_every_command(cli: Cli) -> None:
@@ -391,6 +391,9 @@ def test_what_looks_like_a_credential_is_found_in_the_store_and_not_shown(cli: C
     assert [check["status"] for check in found["secrets"]] == ["warn"]
     assert "line 2, column 3, looks like a credential (aws-access-key)" in found["secrets"][0]["message"]
     assert key not in outcome.out + outcome.err
+    command = found["secrets"][0]["todo"].split("`")[1]
+    assert cli(*command.split()[1:]).code == 0
+    assert [check["status"] for check in findings(cli, "--secrets")[1]["secrets"]] == ["ok"]
 
 
 @pytest.mark.parametrize(

@@ -75,8 +75,28 @@ def test_outside_of_a_repository_it_says_what_to_do(cli: Cli, tmp_path: Path, mo
 
 def test_a_person_gets_two_sentences(cli: Cli, repository: Path) -> None:
     shown = on_terminal(cli, "init", columns=80)[1]
-    assert "The workspace of this repository is shop" in " ".join(shown.split())
+    assert "The workspace of this repository is now shop" in " ".join(shown.split())
     assert max(map(len, shown.splitlines())) <= max(80, len(str(repository)) + 30)
+
+
+def test_the_memory_of_a_workspace_can_be_kept_in_the_repository(cli: Cli, repository: Path, capsule: str) -> None:
+    file = repository / ".moss" / "config.json"
+    assert cli("init", "--memory-in-repo").json["sync_folder"] == ".moss/memory"
+    assert json.loads(file.read_text()) == {"workspace": "shop", "sync_folder": ".moss/memory"}
+    assert cli("init", "--memory-in-repo").json["changed"] is False
+    assert cli("init").json["sync_folder"] == ".moss/memory", "other settings stay"
+    cli("save", "auth", stdin=capsule).json  # noqa: B018
+    cli("save", "other/secret", stdin=capsule).json  # noqa: B018
+    cli("sync").json  # noqa: B018
+    written = [path.relative_to(repository).as_posix() for path in (repository / ".moss").rglob("*.md")]
+    assert written == [".moss/memory/capsules/shop/auth.md"]
+
+
+def test_a_dry_run_does_not_say_that_it_did_it(cli: Cli, repository: Path) -> None:
+    shown = " ".join(on_terminal(cli, "init", "--dry-run", "--memory-in-repo", columns=80)[1].split())
+    assert shown.startswith("A dry run: the workspace of this repository would be shop")
+    assert "now" not in shown
+    assert not (repository / ".moss").exists()
 
 
 def git(*words: str) -> None:

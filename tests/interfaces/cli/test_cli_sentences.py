@@ -92,3 +92,47 @@ def test_a_message_breaks_between_words_and_a_command_can_be_copied() -> None:
     )
     assert printed.stdout == "--title|a title with  two spaces|--workspace|shop|--name|auth|"
     assert wrap_message("one two three four five six", 22) == "one two three four\n  five six"
+
+
+def test_the_words_of_a_step_stay_apart(cli: Cli) -> None:
+    steps = '[{"title": "Write the test", "success_criteria": ["it fails"]}]'
+    cli("task", "create", "task", "Rotate", "-w", "shop", "--steps", steps).json  # noqa: B018
+    words = ("task", "done", "TASK-001", "-w", "shop", "--path", "s:0", "--checkpoints", "criteria")
+    assert on_terminal(cli, *words)[1] == "Closed step s:0 of TASK-001 (Rotate).\n"
+
+
+def test_radar_proposes_checkpoints_as_they_are_typed(cli: Cli) -> None:
+    steps = '[{"title": "Write the test", "success_criteria": ["it fails"], "tests": ["pytest"]}]'
+    cli("task", "create", "task", "Rotate", "-w", "shop", "--steps", steps).json  # noqa: B018
+    shown = " ".join(on_terminal(cli, "task", "radar", "-w", "shop")[1].split())
+    assert "then add --checkpoints criteria,tests" in shown
+    refused = cli("task", "done", "TASK-001", "-w", "shop", "--path", "s:0").err
+    assert "then add --checkpoints criteria,tests" in refused
+
+
+def test_a_difference_tells_added_from_changed_and_deleted(cli: Cli) -> None:
+    def apply(*operations: str) -> str:
+        return on_terminal(cli, "graph", "apply", "-w", "shop", f"[{','.join(operations)}]")[1]
+
+    node = '{{"op": "node_upsert", "id": "{}", "type": "question", "title": "{}"}}'
+    delete = '{"op": "node_delete", "id": "gone"}'
+    edge = '{"op": "edge_upsert", "from": "new", "rel": "answers", "to": "kept"}'
+    assert apply(node.format("kept", "Where?"), node.format("gone", "Who?")) == "graph on main: 2 nodes written.\n"
+    cli("branch", "create", "try", "-w", "shop").json  # noqa: B018
+    cli("branch", "checkout", "try", "-w", "shop").json  # noqa: B018
+    said = apply(node.format("new", "There"), node.format("kept", "Where now?"), delete, edge)
+    assert said == "graph on try: 2 nodes written, 1 node deleted, 1 edge written.\n"
+    shown = on_terminal(cli, "graph", "diff", "main", "try", "-w", "shop", columns=100)[1]
+    rows = {line.split()[2]: line.split()[0] for line in shown.splitlines() if " node " in line or " edge " in line}
+    assert rows == {"kept": "changed", "gone": "deleted", "new": "added"}
+    assert "added    edge  new -answers-> kept" in shown
+    merged = on_terminal(cli, "branch", "merge", "try", "-w", "shop")[1]
+    assert merged == "Merged 0 notes and 4 graph changes of try into main; no conflicts.\n"
+
+
+def test_a_workspace_with_only_a_graph_is_named(cli: Cli, capsule: str) -> None:
+    node = '[{"op": "node_upsert", "id": "q", "type": "question", "title": "Where?"}]'
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    assert "only a graph" not in on_terminal(cli, "workspaces")[1]
+    cli("graph", "apply", "-w", "ideas", node).json  # noqa: B018
+    assert "only a graph is in: ideas" in on_terminal(cli, "workspaces")[1]

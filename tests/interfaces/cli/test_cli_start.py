@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from interfaces.cli.terminal import on_terminal
 from moss_memory import __version__
 from moss_memory.cli.commands import tour
 from moss_memory.cli.commands.help import command_names
@@ -106,12 +107,21 @@ def test_the_tour_ends_well_and_leaves_nothing_behind(cli: Cli, tmp_path: Path) 
     assert outcome.err == ""
     assert outcome.out.startswith("Moss is a memory for AI coding agents")
     assert '"id":' not in outcome.out, "people read tables"
-    for shown in ("[CAPSULE_TOO_THIN]", "$ moss fetch", "$ moss search", "$ moss append", "$ moss compose"):
+    for shown in ("[CAPSULE_TOO_THIN]", "$ moss load", "$ moss search", "$ moss append", "$ moss compose"):
         assert shown in outcome.out
     for client, line in connecting_lines():
         assert f"{client}:" in outcome.out
         assert line in outcome.out
     assert set(os.listdir(tmp_path)) == before
+
+
+def test_the_tour_fits_a_terminal_of_80_columns_and_shows_its_sentences(cli: Cli) -> None:
+    code, shown = on_terminal(cli, "tour", columns=80)
+    assert code == 0
+    commands = [line for line in shown.splitlines() if " connect " in line]
+    assert [line for line in shown.splitlines() if len(line) > 80 and line not in commands] == []
+    assert "Saved default/auth, version 1." in shown
+    assert 'Replaced "Next actions" of default/auth, version 2.' in shown
 
 
 def test_the_tour_ignores_the_settings_around_it(cli: Cli) -> None:

@@ -172,14 +172,26 @@ def _check_secrets(report: Report, config: Config) -> None:
     except MossError as error:
         report.add("secrets", WARN, f"not looked for: {error.message}", "see to the store first")
         return
-    todo = "take it out with the tool that wrote it and change it where it is used; what is no credential may stay"
     for one in found[:MOST_FINDINGS]:
         where = f"{one['path']}, line {one['line']}, column {one['column']}"
+        todo = f"{_how_to_erase(one['path'])}, and replace the credential where it is used; ignore a false positive"
         report.add("secrets", WARN, f"{where}, looks like a credential ({one['kind']})", todo)
     if len(found) > MOST_FINDINGS:
         report.add("secrets", WARN, f"and {len(found) - MOST_FINDINGS} more", "see to these first")
     elif not found:
         report.add("secrets", OK, "nothing that is stored looks like a credential")
+
+
+def _how_to_erase(path: str) -> str:
+    """Return the command that erases a found row; its path is table, key and column."""
+    import re
+
+    match = re.match(r"(capsules|artifacts)/(?:.*/)?(\w{26})(?:/version (\d+))?\.", path)
+    if match is None:
+        return "erase it (`moss erase --help`)"
+    kind, row, version = match.groups()
+    family = "" if kind == "capsules" else "artifact "
+    return f"run `moss {family}erase --id {row}{f' --version {version}' if version else ''}`"
 
 
 def _close(engine: Engine) -> None:
@@ -272,6 +284,11 @@ def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
     return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
 
 
+def _replaced(_: str, *, found: list[str]) -> tuple[str, ...]:
+    message = f"{pluralize(len(found), 'log')} that another program put in the place of the store's: {', '.join(found)}"
+    return WARN, message, "remove it when nothing is missing; `moss erase --copies` removes it, too"
+
+
 def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
@@ -304,6 +321,7 @@ _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
     "rows": _rows,
     "consistency": _consistency,
     "leftovers": _leftovers,
+    "replaced": _replaced,
     "erasures": _erasures,
     "meaning": _meaning,
 }

@@ -1,4 +1,4 @@
-"""Below an empty list: the workspaces that have something."""
+"""Below a list: the workspaces that have something, and those that have only a graph."""
 
 from __future__ import annotations
 
@@ -34,3 +34,14 @@ def tell_where_things_are(store: Store, tool: str, arguments: dict[str, Any], re
     some = ", ".join(f"{one['workspace']} ({one[counted]})" for one in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     say(f"moss: workspace {asked} has no {counted}. Others have: {some}{more}; choose one with -w")
+
+
+def tell_of_graphs(tool: str, result: dict[str, Any]) -> None:
+    """Name the listed workspaces whose counts are all zero: they have only a graph, which has no column."""
+    if tool != "moss_workspaces":
+        return
+    counts = ("capsules", "artifacts", "tasks", "records", "notes")
+    names = [str(one["workspace"]) for one in result["workspaces"] if not any(one[name] for name in counts)]
+    if names:
+        some = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        say(f"moss: only a graph is in: {some}; show it with moss graph query -w NAME")

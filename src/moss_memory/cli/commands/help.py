@@ -109,7 +109,7 @@ def family_help(family: str) -> str:
     rows += [(one.name, summary_of(one)) for one in built_in]
     example = (members[0][1] if members else built_in[0]).example
     listed = _entries(rows, max(len(name) for name, _ in rows) + 2)
-    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", f"example: {example}"])
+    return "\n".join([f"usage: moss {family} COMMAND [options]", "", *listed, "", *_example(example)])
 
 
 def command_help(command: Command) -> str:
@@ -122,7 +122,13 @@ def command_help(command: Command) -> str:
         lines += ["", *_paragraph(paragraph)]
     options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)
-    return "\n".join([*lines, "", "options:", *_entries(options, column), "", f"example: {operation.example}"])
+    return "\n".join([*lines, "", "options:", *_entries(options, column), "", *_example(operation.example)])
+
+
+def _example(line: str) -> list[str]:
+    """Return the example beside its label, on a line of its own if both do not fit."""
+    fits = not width() or len(line) + len("example: ") <= width()
+    return [f"example: {line}"] if fits else ["example:", f"  {line}"]
 
 
 def _words(command: Command) -> list[str]:

@@ -15,10 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FILE = os.path.join(".moss", "config.json")
+MEMORY_FOLDER = ".moss/memory"
+"""The folder of a repository's memory, relative to the repository."""
 
 
-def init(home: str | None, *, workspace: str | None = None, dry_run: bool = False) -> dict[str, Any]:
-    """Write the workspace into `.moss/config.json` of the repository; keep every other setting in that file."""
+def init(
+    home: str | None, *, workspace: str | None = None, memory_in_repo: bool = False, dry_run: bool = False
+) -> dict[str, Any]:
+    """Write the workspace into `.moss/config.json` of the repository; keep every other setting in that file.
+
+    With `memory_in_repo`, also set the folder that `moss sync` uses here.
+    """
     found = work_tree_of()
     if found is None:
         raise invalid_request(
@@ -34,14 +41,16 @@ def init(home: str | None, *, workspace: str | None = None, dry_run: bool = Fals
     problem = setting_problem("workspace", chosen)
     if problem:
         raise invalid_request(f"{str(chosen)[:100]!r} must be {problem}; choose one with --workspace", path="workspace")
-    changed = present.get("workspace") != chosen
+    wanted = {**present, "workspace": chosen, **({"sync_folder": MEMORY_FOLDER} if memory_in_repo else {})}
+    changed = wanted != present
     if changed and not dry_run:
-        _write(folder, path, {**present, "workspace": chosen})
+        _write(folder, path, wanted)
     return {
         "workspace": chosen,
         "file": path,
         "changed": changed,
         "dry_run": dry_run,
+        **({"sync_folder": wanted["sync_folder"]} if "sync_folder" in wanted else {}),
         "connect": _unconnected_clients(),
     }
 
@@ -90,16 +99,19 @@ def init_text(report: dict[str, Any], *, width: int) -> str:
 
     name, file = printable(str(report["workspace"])), printable(report["file"])
     if report["dry_run"] and report["changed"]:
-        first = f"This would write the workspace {name} into {file}. Nothing was changed."
+        first = f"A dry run: the workspace of this repository would be {name}, written to {file}."
     elif report["changed"]:
-        first = f"The workspace of this repository is {name}; {file} says so."
+        first = f"The workspace of this repository is now {name}, written to {file}."
     else:
-        first = f"The workspace of this repository was {name} already; nothing was changed."
+        first = f"The workspace of this repository is {name} already; nothing was changed."
     second = (
-        "Agents and commands that run anywhere inside it now use that workspace unless they name another. "
-        "Commit the file, and every clone and worktree uses it too."
+        "Agents and commands use it everywhere in the repository, unless they name another workspace; commit the file, "
+        "and every clone and worktree uses it too."
     )
     lines = [*wrap_text(first, width), *wrap_text(second, width)]
+    if "sync_folder" in report:
+        third = f"`moss sync` keeps the workspace as files in {printable(report['sync_folder'])}."
+        lines += wrap_text(third, width)
     if report["connect"]:
         lines += ["", "Not connected yet:", *(f"  moss connect {client}" for client in report["connect"])]
     return "\n".join(lines)

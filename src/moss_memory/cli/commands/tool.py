@@ -105,27 +105,36 @@ def _show(store: Store, command: Command, request: CommandRequest, result: dict[
     plain = "table" in request.extras
     if terminal and not plain and _confirm(command, request, result):
         return
-    answer(_add_titles(store, command, result), table=_shape(command, request), plain=plain)
+    answer(_complete(store, command, request, result), table=_shape(command, request), plain=plain)
     if not plain:
-        from .empty_list import tell_where_things_are
+        from .empty_list import tell_of_graphs, tell_where_things_are
 
         tell_where_things_are(store, command.operation.name, request.arguments, result)
+        tell_of_graphs(command.operation.name, result)
 
 
 def _confirm(command: Command, request: CommandRequest, result: dict[str, Any]) -> bool:
     """Print the sentence that confirms a write, and the fields that need attention; return False if it has none."""
-    if not command.operation.mutates:
+    sentence = sentence_for(command, request, result)
+    if not sentence:
         return False
-    from moss_memory.cli.render.sentences import NOTABLE, sentence_of
+    from moss_memory.cli.render.sentences import NOTABLE
 
-    sentence = sentence_of(command.operation.name, result, request.arguments)
-    if sentence is None:
-        return False
-    show_paragraph(to_cli_words(sentence, command.operation))
+    show_paragraph(sentence)
     notable = {name: result[name] for name in NOTABLE if result.get(name)}
     if notable:
         answer(notable, table=command.operation.answers)
     return True
+
+
+def sentence_for(command: Command, request: CommandRequest, result: dict[str, Any]) -> str:
+    """Return the sentence that confirms a write on a terminal, empty if there is none."""
+    if not command.operation.mutates:
+        return ""
+    from moss_memory.cli.render.sentences import sentence_of
+
+    sentence = sentence_of(command.operation.name, result, request.arguments)
+    return to_cli_words(sentence, command.operation) if sentence else ""
 
 
 def _confirmation(command: Command, words: list[str], home: str | None) -> tuple[Command, list[str]] | None:
@@ -166,13 +175,17 @@ def _shape(command: Command, request: CommandRequest) -> ResponseSchema | None:
     return None if called is None else called.answers
 
 
-def _add_titles(store: Store, command: Command, result: dict[str, Any]) -> dict[str, Any]:
-    """Return the response with the titles of records, which a timeline has only by id."""
-    if command.operation.name != "list_timeline_events":
-        return result
-    from moss_memory.cli.render.record_view import with_titles
+def _complete(store: Store, command: Command, request: CommandRequest, result: dict[str, Any]) -> dict[str, Any]:
+    """Return the response with the titles of records in a timeline, and with the added nodes and edges in a diff."""
+    if command.operation.name == "list_timeline_events":
+        from moss_memory.cli.render.record_view import with_titles
 
-    return with_titles(store, result)
+        return with_titles(store, result)
+    if command.operation.name == "branchmind_graph_diff":
+        from moss_memory.cli.render.graph_diff_view import with_added
+
+        return with_added(store, request.arguments, result)
+    return result
 
 
 def perform(

@@ -6,6 +6,8 @@ import os
 import shlex
 
 from moss_memory.cli.args.command import find_command
+from moss_memory.cli.render.cell import wrap_text
+from moss_memory.cli.render.message_lines import wrap_message
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.recovery_line import recovery_line
 from moss_memory.cli.render.table import table_of
@@ -14,13 +16,13 @@ from moss_memory.connect.moss_command import connecting_lines, moss_for_people
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 
-from .tool import perform
+from .tool import perform, sentence_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.cli.args.command import Command
+    from moss_memory.cli.args.command import Command, CommandRequest
 
 
 def _capsule(**sections: str) -> str:
@@ -46,14 +48,13 @@ _DATABASE = _capsule(
     Open_questions="None.",
 )
 
-_WHAT = """\
-Moss is a memory for AI coding agents, on this machine only. What one session found
-out and decided, the next one loads: in another agent too, weeks later, by its name or
-by a question.
-
-This is a minute with it, on a store that is thrown away afterwards; yours is not touched."""
-
-_WIDE = 100
+_WHAT = (
+    "Moss is a memory for AI coding agents, on this machine only. One session saves its results and decisions; another "
+    "loads them weeks later, by name or by a question, even with another agent."
+)
+_ABOUT = "This tour takes a minute. It uses a temporary store; your own store is not touched."
+_WIDE = 80
+_INDENT = "   "
 
 
 def _own_home() -> str:
@@ -67,18 +68,25 @@ def tour(_: str | None) -> int:
     """Run the tour step by step; fail if a step does not have the described effect."""
     import tempfile
 
-    show(_WHAT)
+    show(f"{_wrapped(_WHAT)}\n\n{_wrapped(_ABOUT)}")
     with tempfile.TemporaryDirectory(prefix="moss-tour-") as home:
         _run_steps(home)
-    show(f"\nConnect your agent; all of them share the one store in {_own_home()}, and --remove undoes it:")
-    show("")
+    text = f"Connect your agent. All agents share the store in {_own_home()}; --remove disconnects one again:"
+    show(f"\n{_wrapped(text)}\n")
     moss = moss_for_people()
     for client, line in connecting_lines():
         show(f"  {client + ':':<16}{line}")
     if moss != "moss":
-        show(f"\n`moss` is not on your PATH; this one is {moss}. `pipx install '.[all]'` puts it there.")
-    show(f"\nNext: `{moss} --help` lists every command, `{moss} doctor` checks your own store.")
+        text = (
+            f"`moss` is not on your PATH; this one is {moss}. In the checkout, `pipx install '.[all]'` puts it there."
+        )
+        show("\n" + _wrapped(text))
+    show("\n" + _wrapped(f"Next: `{moss} --help` lists every command, `{moss} doctor` checks your own store."))
     return 0
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(wrap_text(text, width() or _WIDE))
 
 
 def _run_steps(home: str) -> None:
@@ -92,28 +100,28 @@ def _run_steps(home: str) -> None:
 
 def _store_and_repair(guide: Guide) -> None:
     guide.step("A capsule is a hand-over note with six sections. Moss refuses one that is too thin:")
-    refusal = guide.refused("store --name auth", file="thin.md", text=_THIN)
+    refusal = guide.refused("save auth", file="thin.md", text=_THIN)
     guide.expect(refusal.code == "CAPSULE_TOO_THIN", "the thin capsule was refused")
-    guide.step("The same note with the missing sections added is taken:")
-    stored = guide.run("store --name auth --tags auth,tokens", file="auth.md", text=_AUTH)
+    guide.step("With the missing sections added, Moss saves it:")
+    stored = guide.run("save auth --tags auth,tokens", file="auth.md", text=_AUTH)
     guide.expect(stored["fetch_key"]["moss_capsule"] == "auth", "the capsule has its name")
 
 
 def _read(guide: Guide) -> None:
-    guide.step("Another session, another agent or a program loads it by its name:")
-    fetched = guide.run("fetch auth")
+    guide.step("Another session, agent or program loads it by its name:")
+    fetched = guide.run("load auth")
     guide.expect(fetched["capsule_text"] == _AUTH, "the capsule came back as it was")
-    guide.step("Nobody remembers the name? Ask in plain words:")
+    guide.step("If you forgot the name, ask a question:")
     found = guide.run('search "where do refresh tokens live"')
     guide.expect(len(found["items"]) == 1, "the search found the capsule")
 
 
 def _combine(guide: Guide) -> None:
-    guide.step("Progress goes into one section; the placeholder TBD makes way for it:")
+    guide.step("Add progress to one section; it replaces the placeholder TBD:")
     appended = guide.run('append auth --section "Next actions" --content "- end the session at logout"')
     guide.expect(appended["replaced"] is True, "the placeholder was replaced")
-    guide.step("A second capsule, and then the next actions of both in one bundle:")
-    guide.run("store --name database", file="database.md", text=_DATABASE)
+    guide.step("Save a second capsule, then show the next actions of both:")
+    guide.run("save database", file="database.md", text=_DATABASE)
     bundle = guide.run('compose auth database --sections "Next actions"')
     text = bundle["bundle_text"]
     guide.expect("end the session" in text and "add an index" in text, "the bundle holds both")
@@ -129,25 +137,38 @@ class Guide:
     def step(self, says: str) -> None:
         """Print the heading of the next step."""
         self._steps += 1
-        show(f"\n{self._steps}. {says}\n")
+        show("\n" + "\n".join(wrap_text(f"{self._steps}. {says}", width() or _WIDE, indent=len(_INDENT))))
 
     def run(self, line: str, *, file: str = "", text: str | None = None) -> dict[str, Any]:
         """Run a command line and print its response."""
-        show(f"   $ moss {line}" + (f" < {file}" if file else ""))
-        command, answer = self._perform(line, text)
-        shown = table_of(answer, command.operation.answers, width=(width() or _WIDE) - 3, reading=True)
-        show("\n".join(f"   {part}".rstrip() for part in shown.splitlines()))
+        self._show_command(line, file)
+        command, request, answer = self._perform(line, text)
+        columns = (width() or _WIDE) - len(_INDENT)
+        shown = sentence_for(command, request, answer)
+        self._show(shown or table_of(answer, command.operation.answers, width=columns, reading=True))
         return answer
+
+    def _show_command(self, line: str, file: str) -> None:
+        """Print a command as it is typed, on a second line from its last option on if it is too long."""
+        typed = f"{_INDENT}$ moss {line}" + (f" < {file}" if file else "")
+        if len(typed) > (width() or _WIDE):
+            before, option, value = typed.rpartition(" --")
+            typed = f"{before} \\\n{_INDENT}   {option}{value}"
+        show(typed)
+
+    def _show(self, text: str) -> None:
+        columns = (width() or _WIDE) - len(_INDENT)
+        show("\n".join(f"{_INDENT}{part}".rstrip() for part in wrap_message(text, columns).splitlines()))
 
     def refused(self, line: str, *, file: str, text: str) -> MossError:
         """Run a command line that must be refused, and print the error."""
-        show(f"   $ moss {line} < {file}")
+        self._show_command(line, file)
         try:
             self._perform(line, text)
         except MossError as error:
-            show(f"   {error}")
+            self._show(str(error))
             if error.recovery:
-                show("   " + recovery_line(error.recovery))
+                self._show(recovery_line(error.recovery))
             return error
         raise _failure(f"`moss {line}` was not refused")
 
@@ -156,7 +177,7 @@ class Guide:
         if not held:
             raise _failure(f"not true that {what}")
 
-    def _perform(self, line: str, text: str | None) -> tuple[Command, dict[str, Any]]:
+    def _perform(self, line: str, text: str | None) -> tuple[Command, CommandRequest, dict[str, Any]]:
         found = find_command(shlex.split(line))
         if found is None:
             raise _failure(f"there is no command `moss {line}`")
@@ -164,7 +185,7 @@ class Guide:
         request = command.parse(words)
         if text is not None and command.text:
             request.arguments[command.text] = text
-        return command, perform(self._store, command, request)
+        return command, request, perform(self._store, command, request)
 
 
 def _failure(what: str) -> MossError:

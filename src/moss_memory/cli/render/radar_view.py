@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .cell import line_of, wrap_text
-from .recovery_line import command_line
+from .recovery_line import command_line, reason_of
 from .style import HIT, HIT_END
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def screen_of(answer: dict[str, Any], width: int) -> str:
     lines += _part("blocked", radar["blockers"], columns)
     if radar["next"] is not None:
         call = radar["next"]
-        lines += _part("next", [command_line(call["tool"], call["arguments"]), call["reason"]], columns)
+        lines += _part("next", [command_line(call["tool"], call["arguments"]), reason_of(call)], columns)
     room = SCREEN_LINES - len(lines) - 1
     return "\n".join([*lines, "", *_steps(steps, columns, room)] if steps else lines)
 

@@ -28,10 +28,14 @@ def recovery_line(recovery: dict[str, Any]) -> str:
     required = () if operation is None else operation.required
     if len(arguments) < len(given) or any(name in TEXT and name not in given for name in required):
         line += " < FILE"
-    reason = recovery.get("reason")
-    if reason and operation is not None:
-        reason = to_cli_words(reason, operation)
+    reason = reason_of(recovery)
     return f"{line}  # {reason}" if reason else line
+
+
+def reason_of(call: dict[str, Any]) -> str:
+    """Return the reason of a proposed call in the words of the command line."""
+    reason, operation = call.get("reason") or "", catalog.find(call["tool"])
+    return to_cli_words(reason, operation) if reason and operation is not None else reason
 
 
 def _is_long(value: object) -> bool:

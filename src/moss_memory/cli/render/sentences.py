@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     Answer = dict[str, Any]
 
-NOTABLE = ("findings", "similar_workspace", "copies", "skipped", "meta_keys", "warning", "ids")
+NOTABLE = ("findings", "similar_workspace", "copies", "skipped", "meta_keys", "warning", "ids", "conflicts")
 """Fields that a terminal shows below the sentence."""
 _TITLE_CHARS = 60
 
@@ -31,6 +31,7 @@ _TEMPLATES = {
     "branchmind_branch_rename": "Renamed branch {previous} to {current}.",
     "branchmind_branch_delete": "Deleted branch {name}.",
     "branchmind_tag_delete": "Deleted tag {name}.",
+    "branchmind_graph_apply": "{doc} on {branch}: {graph_changes}.",
     "branchmind_reset": "Reset {doc} of {ref} from {old_seq} to {new_seq}.",
     "moss_rename": "Renamed to {it}, version {version}.",
     "moss_workspace_rename": "{message}.",
@@ -75,7 +76,7 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
     def __missing__(self, word: str) -> str:
         computed = getattr(self, f"_{word}", None)
         if computed is not None:
-            return line_of(str(computed()))
+            return str(computed())
         value = self._answer.get(word, self._arguments.get(word, ""))
         return line_of(str(value))
 
@@ -84,16 +85,16 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
         given = {**self._arguments, **{name: value for name, value in self._answer.items() if value}}
         for prefix in ("moss_capsule", "moss_artifact"):
             if prefix in key:
-                return f"{key['moss_workspace']}/{key[prefix]}"
+                return line_of(f"{key['moss_workspace']}/{key[prefix]}")
         if "name" in given:
-            return f"{given['workspace']}/{given['name']}" if "workspace" in given else str(given["name"])
-        return str(given.get("id", ""))
+            return line_of(f"{given['workspace']}/{given['name']}" if "workspace" in given else str(given["name"]))
+        return line_of(str(given.get("id", "")))
 
     def _task(self) -> str:
         title = self._answer.get("title")
         if isinstance(title, str) and len(title) > _TITLE_CHARS:
             title = title[: _TITLE_CHARS - 1].rstrip() + "\u2026"
-        return f"{self._answer['id']} ({title})" if title else str(self._answer["id"])
+        return line_of(f"{self._answer['id']} ({title})" if title else str(self._answer["id"]))
 
     def _step(self) -> str:
         step = self._answer.get("step")
@@ -103,13 +104,21 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
         return pluralize(len(self._answer.get("steps", ())), "step")
 
     def _status(self) -> str:
-        return str(self._arguments.get("status", "DONE"))
+        return line_of(str(self._arguments.get("status", "DONE")))
 
     def _lease(self) -> str:
         return format_time(self._answer["lease_until_ms"] // 1000)
 
     def _expires(self) -> str:
         return format_time(self._answer["expires_at"])
+
+    def _graph_changes(self) -> str:
+        parts = []
+        for name, count in self._answer["applied"].items():
+            what, _, verb = name.partition("_")
+            if count:
+                parts.append(f"{pluralize(count, what[:-1])} {'written' if verb == 'upserted' else verb}")
+        return ", ".join(parts) or "nothing changed"
 
 
 def _appended(answer: Answer, _: dict[str, Any]) -> str:
@@ -141,6 +150,16 @@ def _carded(answer: Answer, _: dict[str, Any]) -> str:
     return "Added card {card_id}." if answer["inserted"] else "Card {card_id} is there already; nothing changed."
 
 
+def _merged(answer: Answer, arguments: dict[str, Any]) -> str:
+    counts = [pluralize(answer["notes"]["merged"], "note"), pluralize(answer["graph"]["merged"], "graph change")]
+    conflicts = len(answer["conflicts"])
+    if arguments.get("dry_run"):
+        found = f"{pluralize(conflicts, 'conflict')} would remain" if conflicts else "without conflicts"
+        return f"A dry run: {' and '.join(counts)} of {{from}} would be merged into {{into}}, {found}."
+    found = f"{pluralize(conflicts, 'conflict')} left: `branchmind_graph_conflicts` lists them" if conflicts else ""
+    return f"Merged {' and '.join(counts)} of {{from}} into {{into}}; {found or 'no conflicts'}."
+
+
 def _claimed(_: Answer, arguments: dict[str, Any]) -> str:
     return "Released {step}{task}." if arguments.get("release") else _TEMPLATES["tasks_claim"]
 
@@ -157,6 +176,7 @@ _CHOICES: dict[str, Callable[[Answer, dict[str, Any]], str | None]] = {
     "artifact_restore": _restored,
     "moss_revert": _reverted,
     "moss_erase": _erased,
+    "branchmind_merge_back": _merged,
     "tasks_claim": _claimed,
     "tasks_block": _blocked,
     **{f"branchmind_think_{name}": _carded for name in _CARDS},

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from moss_memory.cli.args.command_table import BuiltIn
     from moss_memory.registry.operation import Operation
 
-_MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: \"?(\w+)\"?)?`")
-"""A name, its path inside, and its value."""
+_MARK = re.compile(r"`(\w+)([.[][^`]*)?(?:: (?:\"?(\w+)\"?|\{([^`{}]*)\}))?`")
+"""A name, its path inside, and its value: one word, or the members of an object."""
+_TRUE = re.compile(r'"(\w+)": true')
 
 
 def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str, Any] | None = None) -> str:
@@ -33,10 +34,11 @@ def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str
     own = [part for part in _texts(written) if "`" in part]
 
     def say(mark: re.Match[str]) -> str:
-        name, place, value = mark.groups("")
+        name, place, value, members = mark.groups("")
         if any(mark[0] in part for part in own):
             return mark[0]
         if name in operation.parameters or name in operation.aliases:
+            value = ",".join(_TRUE.findall(members)) or value
             return flag_of(name) + place + (f" {value}" if value not in ("", "true") else "")
         return f"moss {words_of(name)}" if "_" in name and catalog.find(name) else mark[0]
 

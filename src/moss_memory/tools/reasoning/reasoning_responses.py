@@ -213,7 +213,8 @@ _KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a n
 def _change_row(change: Row) -> Row:
     """Return a change as a table row: its key and the new state."""
     state = change["to"]
-    fields = {"key": change.get("key", change.get("id")), "change": "deleted" if state.get("deleted") else "changed"}
+    happened = "deleted" if state.get("deleted") else "added" if change.get("added") else "changed"
+    fields = {"key": change.get("key", change.get("id")), "change": happened}
     return {**{key: state.get(key) for key in ("type", "status", "title")}, "kind": change["kind"], **fields}
 
 
