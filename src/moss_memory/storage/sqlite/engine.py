@@ -217,9 +217,7 @@ class SqliteEngine:
         """Return whether there is a store, or any other file in its place."""
         return os.path.lexists(self._path)
 
-    def has_data(self) -> bool:
-        """Return whether there is a store, or any other file in its place."""
-        return self.exists()
+    has_data = exists
 
     def is_large(self) -> bool:
         """Return whether the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
