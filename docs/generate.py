@@ -77,7 +77,8 @@ TOOL_GROUPS = {
 
 MEANINGS = {
     "AMBIGUOUS_ADDRESSING": "`id` is given together with `name` or `workspace`",
-    "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it",
+    "INVALID_REQUEST": "an argument is missing, unknown, of the wrong type or not allowed; `details.path` names it, "
+    "`details.errors` names several, and `recovery` is the corrected call if the correction is certain",
     "UNKNOWN_CAPABILITY": "there is no capability of that id; `details.known` lists those there are",
     "VALIDATION_ERROR": "what `INVALID_REQUEST` is elsewhere, in the record tools: an argument, or a field of the body "
     "that its capability does not allow; `details.path` names it",

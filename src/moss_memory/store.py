@@ -188,12 +188,26 @@ class Store(Maintenance, Tools):
         try:
             values = operation.decode(arguments, call.config.workspace)
         except MossError as error:
-            if operation.lacks_workspace(arguments) and (error.details or {}).get("path") == "workspace":
-                self._advise_missing_workspace(tool, arguments, call, error)
+            if isinstance(arguments, dict):
+                self._explain(operation, tool, arguments, call, error)
             raise
         if operation.mutates and operation.visible:  # others store existing data of any size
             operation.check_sizes(values, self.config.text_max_chars)
         return values
+
+    def _explain(
+        self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
+    ) -> None:
+        """Add to the refusal of arguments the corrected call, and the workspaces if it lacks one."""
+        from .registry.repair import explain
+
+        explain(operation, arguments, error, call.config.workspace)
+        corrected = arguments if error.recovery is None else error.recovery["arguments"]
+        details = error.details or {}
+        named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
+        if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
+            self._advise_missing_workspace(tool, corrected, call, error)
+        error.recovery = self._unless_disabled(error.recovery)
 
     def _idempotent_call(
         self,
@@ -223,7 +237,6 @@ class Store(Maintenance, Tools):
         with ErrorTranslation(self._engine, tool):
             given = {"tool": tool, "arguments": arguments, "error": error}
             self._read(advise_missing, given, call, snapshot=True)
-        error.recovery = self._unless_disabled(error.recovery)
 
     def _advise(
         self,

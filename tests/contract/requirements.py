@@ -921,6 +921,7 @@ decisions §10: a name in several places is listed, a renamed one is followed, w
     test_a_name_in_several_workspaces_is_listed_and_none_is_picked
     test_an_artifact_in_several_workspaces_is_searched
     test_a_name_that_was_renamed_away_leads_to_the_new_one
+    test_a_renamed_capsule_is_found_although_its_old_workspace_is_gone
     test_a_name_that_another_capsule_took_again_is_that_one
     test_restoring_what_is_not_deleted_leads_to_its_versions
 decisions §10: capsule_append replaces one section or adds to it; a replaced capsule names the version before
@@ -933,6 +934,15 @@ decisions §10: a composed artifact takes the labels of its run; every bounded p
     test_a_page_of_a_bounded_list_counts_its_rows
 decisions §10: the first guesses of agents are refused with a call that leads on
     test_a_mistake_is_refused_and_leads_on
+    test_a_certain_correction_is_proposed
+    test_an_uncertain_correction_is_not_guessed
+    test_a_missing_argument_is_named_beside_the_other_faults
+    test_a_corrected_call_also_gets_the_workspace
+    test_all_faults_of_a_call_are_named_at_once
+    test_a_corrected_call_is_carried_out
+    test_a_proposed_call_leaves_out_what_is_not_known
+    test_the_nearest_tool_is_alike_in_each_word
+    test_a_misspelt_tool_is_called_with_corrected_arguments
 decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit
     test_the_fetch_of_every_hit_loads_it_as_it_is
     test_the_search_of_one_family_has_the_same
@@ -1008,6 +1018,10 @@ loads of capsules are counted for each actor off the read path
     test_erased_and_purged_capsules_leave_no_loads
     test_a_read_only_store_counts_nothing
     test_the_waiting_loads_are_saved_by_a_thread
+every capsule, card, task and record is a dot of the map
+    test_every_capsule_card_task_and_record_is_one_dot
+    test_at_most_so_many_dots_are_read_the_last_changed_first
+    test_vectors_of_dots_without_a_model_are_none
 """
 
 

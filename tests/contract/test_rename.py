@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from artifact.shelf import empty_shelf as empty_shelf
-from contract.doors import FULL, Clock, StoreDoor
+from contract.doors import FULL, Clock, Door, StoreDoor
 from support.beside import rows
 
 if TYPE_CHECKING:
@@ -174,3 +174,14 @@ def test_an_expired_artifact_cannot_be_renamed(door: StoreDoor, clock: Clock) ->
     make(door, "artifact", ttl_seconds=10)
     clock.advance(10)
     door.refuses("NOT_FOUND", "moss_rename", type="artifact", name="auth", new_name="b")
+
+
+def test_a_renamed_capsule_is_found_although_its_old_workspace_is_gone(call: Door) -> None:
+    call("capsule_store", workspace="billing", name="inv", capsule_text=FULL)
+    call("moss_rename", type="capsule", workspace="billing", name="inv", new_name="invoices", new_workspace="money")
+    call("capsule_store", workspace="bilings", name="other", capsule_text=FULL)
+    for tool, more in (("capsule_fetch", {}), ("capsule_append", {"section": "Decisions", "content": "- x"})):
+        error = call.refuses("NOT_FOUND", tool, workspace="billing", name="inv", **more)
+        assert (error.details or {})["renamed_to"] == {"workspace": "money", "name": "invoices"}
+        assert error.recovery is not None
+        assert call(error.recovery["tool"], **error.recovery["arguments"])["name"] == "invoices"

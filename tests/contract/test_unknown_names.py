@@ -135,3 +135,29 @@ def test_a_tool_that_is_switched_off_is_not_led_to(home: str, clock: Clock) -> N
         with pytest.raises(MossError) as refused:
             store.call("add_memory", {"content": "x"})
         assert "capsule" not in str(refused.value.payload())
+
+
+@pytest.mark.parametrize("tool", ["add_memory", "add_observations", "delete_entities", "search_nodes", "read_note"])
+def test_a_proposed_call_leaves_out_what_is_not_known(store: Store, tool: str) -> None:
+    error = store.unknown_tool_error(tool, {})
+    assert error.recovery is not None
+    assert not [value for value in error.recovery["arguments"].values() if value in ("", [], None)]
+    operation = catalog.find(error.recovery["tool"])
+    assert operation is not None
+    for name in operation.required:
+        assert name in error.recovery["arguments"] or f"`{name}`" in error.recovery["reason"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "nearest"),
+    [("tasks_finish", "tasks_complete"), ("capsule_stor", "capsule_store"), ("tasklist", "tasks_list")],
+)
+def test_the_nearest_tool_is_alike_in_each_word(store: Store, tool: str, nearest: str) -> None:
+    assert (store.unknown_tool_error(tool).details or {})["nearest"] == nearest
+
+
+def test_a_misspelt_tool_is_called_with_corrected_arguments(store: Store) -> None:
+    error = store.unknown_tool_error("task_create", {"project": "shop", "type": "task", "title": "t", "steps": ["one"]})
+    assert error.recovery is not None
+    assert error.recovery["tool"] == "tasks_create"
+    assert store.call("tasks_create", error.recovery["arguments"])["id"] == "TASK-001"

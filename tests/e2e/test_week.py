@@ -11,10 +11,10 @@ from support.mcp_server import McpServer
 if TYPE_CHECKING:
     from pathlib import Path
 
-MOST_CALLS = 113
-MOST_FAILED = 14
-MOST_DETOURS = 1
-MOST_CHARS = 78_500
+MOST_CALLS = 109
+MOST_FAILED = 12
+MOST_DETOURS = 0
+MOST_CHARS = 74_500
 
 
 def play(folder: Path) -> Tally:

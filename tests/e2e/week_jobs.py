@@ -251,7 +251,10 @@ def hand_over(hire: Hire) -> None:
     bob.does("branchmind_context_pack", here)
     bob.does("tasks_done", {**here, "path": "s:1"}, detour=lambda: _close_by_hand(bob, {**here, "path": "s:1"}))
     bob.does(
-        "tasks_done", here, right=lambda answer: answer.get("status") == "DONE", detour=lambda: _complete(bob, here)
+        "tasks_done",
+        here,
+        right=lambda answer: answer["event"]["payload"].get("to") == "DONE",
+        detour=lambda: _complete(bob, here),
     )
 
 

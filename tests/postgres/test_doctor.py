@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import psycopg
 
-from moss_memory.storage.postgres import indexer
+from moss_memory.storage.postgres import segment_size
 from support.cli_typist import CAPSULE
 
 if TYPE_CHECKING:
@@ -57,9 +57,9 @@ def test_a_server_that_may_lose_what_it_acknowledged_is_not_healthy(cli: Cli) ->
 
 DAMAGES = {
     "a document is missing": "delete from search_docs where slot = (select min(slot) from search_docs)",
-    "one is there that is no text": "insert into search_docs (slot, doc, workspace, live, length, words)"
+    "one is there that is no text": "insert into search_docs (slot, doc, workspace, live, length, terms)"
     " values (7, 1600, 'w', 1, 3, '')",
-    "postings of fresh documents are lost": "delete from search_fresh",
+    "postings of the buffer are lost": "delete from search_buffer",
     "postings of a segment are lost": "delete from search_postings where key = (select max(key) from search_postings)",
     "a text was changed behind the index": "alter table capsules disable trigger capsules_change_noted;"
     " update capsules set capsule_text = capsule_text || ' quokka';"
@@ -72,8 +72,8 @@ def test_an_index_that_disagrees_with_the_texts_is_found_and_built_again(
     cli: Cli, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for damage, sql in DAMAGES.items():
-        for place, fresh_ones in enumerate((1, 1 << 30)):  # what is stored first is folded at once, what comes next not
-            monkeypatch.setattr(indexer, "FRESH", fresh_ones)
+        for place, segment in enumerate((1, 1 << 30)):  # the first document is in a segment, the next in the buffer
+            monkeypatch.setattr(segment_size, "SEGMENT", segment)
             assert cli("store", "--name", f"{damage} {place}", stdin=CAPSULE).code == 0
         found = names_found(cli)
         assert checks(cli("doctor", "--json"))["search index"]["status"] == "ok"

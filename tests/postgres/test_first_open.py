@@ -17,20 +17,6 @@ from support.store_truth import refusal
 AT_ONCE = 8
 
 
-NEWER = [
-    "drop table origins, workspace_repositories, sync_files",
-    "drop index graph_conflicts_open",
-    "alter table events drop column origin",
-    "alter table capsules drop column version_origin",
-    "alter table capsules drop column confirmed_origin",
-    "alter table artifacts drop column version_origin",
-    "alter table versions drop column origin",
-    "alter table doc_entries drop column origin",
-    "alter table graph_versions drop column origin",
-]
-"""What takes back the changes since the schema numbered 14, beside those of the search index."""
-
-
 def made(url: str, name: str, more: str = "") -> str:
     """The URL of a new database beside the one that is given."""
     with psycopg.connect(url, autocommit=True) as connection:
@@ -53,23 +39,6 @@ def test_many_who_come_first_at_once_all_write(url: str) -> None:
         ids = list(pool.map(write, range(AT_ONCE)))
     with Store(default_config("/nowhere").replace(url=there)) as store:
         assert {item["id"] for item in store.call("capsule_list", {})["items"]} == set(ids)
-
-
-def test_a_store_whose_index_was_laid_out_otherwise_is_found_again_after_the_next_write(url: str) -> None:
-    with Store(default_config("/nowhere").replace(url=url)) as store:
-        old = store.call("capsule_store", {"name": "old", "capsule_text": FULL})["id"]
-    with psycopg.connect(url) as connection:
-        connection.execute("drop index artifacts_by_workspace")
-        for function in ("take_changed", "number_words", "index_documents", "search_look_up", "count_removal"):
-            connection.execute(f"drop function {function} cascade")
-        connection.execute("drop sequence search_slots, search_word_removals")
-        for change in NEWER:
-            connection.execute(f"{change} cascade")
-        connection.execute("update moss_schema set version = 14")
-    with Store(default_config("/nowhere").replace(url=url)) as store:
-        new = store.call("capsule_store", {"name": "new", "capsule_text": FULL})["id"]
-        found = store.call("capsule_search", {"query": "work", "search_mode": "keyword"})["items"]
-        assert {one["id"] for one in found} == {old, new}
 
 
 def test_the_first_words_that_are_ever_taken_out_are_found_when_they_are_told_again(url: str) -> None:

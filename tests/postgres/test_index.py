@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,21 +12,27 @@ import psycopg
 import pytest
 
 from contract.doors import Clock, StoreDoor, open_test_store
+from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.vectors import VectorMatrix, encode_passages
-from moss_memory.storage.postgres import compaction, indexer, transaction
+from moss_memory.storage.engine import CallContext
+from moss_memory.storage.postgres import indexer, segment_size, transaction
+from moss_memory.storage.postgres import segments as segments_module
+from moss_memory.storage.postgres.index_maintenance import maintain
 from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
 from support.beside import Beside
 from support.postgres import databases
 
 
-def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(door: StoreDoor) -> None:
+def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(
+    door: StoreDoor, monkeypatch: pytest.MonkeyPatch
+) -> None:
     door("capsule_store", workspace="w", name="kept", capsule_text="alpha beta", allow_thin=True)
     door("capsule_store", workspace="w", name="secret", capsule_text="alpha zebrasecret", allow_thin=True)
     with Beside(door.store.config.home) as beside:
-        fold: Any = compaction.fold
-        beside.write(fold)
+        monkeypatch.setattr(segment_size, "SEGMENT", 1)
+        maintained(beside)
         assert words(beside) >= {"alpha", "beta", "zebrasecret"}
         door(
             "capsule_store", workspace="w", name="secret", capsule_text="alpha hidden", mode="replace", allow_thin=True
@@ -34,21 +42,27 @@ def test_a_purged_word_leaves_the_dictionary_and_its_document_the_postings(door:
         left = words(beside)
         assert {"alpha", "beta", "kept"} <= left
         assert not {"zebrasecret", "hidden", "secret"} & left
-        assert beside.rows("select count(*) from search_dead") == [(0,)]
+        assert beside.rows("select count(*) from search_deleted") == [(0,)]
         postings = beside.rows("select cast(sum(length(weights)) as bigint) from search_postings")
         assert postings == [(len(left),)], "one document holds each word once"
 
 
+def maintained(beside: Beside) -> None:
+    """Maintains the index now, as a thread of its own does otherwise."""
+    engine: Any = beside.engine
+    maintain(engine, beside._call)
+
+
 def words(beside: Beside) -> set[str]:
     """Every word of the dictionary."""
-    return {word for (word,) in beside.rows("select word from search_words")}
+    return {word for (word,) in beside.rows("select term from search_terms")}
 
 
 def test_writers_of_several_workspaces_index_the_same_words_at_once(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(indexer, "FRESH", 8)
-    monkeypatch.setattr(compaction, "JOINED", 2)
+    monkeypatch.setattr(indexer, "DUE", 1)
+    monkeypatch.setattr(segment_size, "SEGMENT", 8)
     failures: list[BaseException] = []
 
     def write(workspace: str) -> None:
@@ -101,6 +115,161 @@ def test_words_of_a_call_that_failed_are_not_believed_to_be_there(
     kept = store.call("capsule_store", told)["id"]
     found = store.call("capsule_search", {"query": "quokka", "search_mode": "keyword"})
     assert [one["id"] for one in found["items"]] == [kept]
+
+
+@contextmanager
+def writing(beside: Beside) -> Iterator[None]:
+    """A writer of another workspace that has indexed and does not end."""
+    engine: Any = beside.engine
+    call = CallContext(
+        operation="test", config=load_config(home=beside._home, cwd="/"), clock_ms=lambda: 0, new_id=lambda now_ms: "",
+        cancelled=None, progress=None, workspace="elsewhere",
+    )  # fmt: skip
+    tx = engine.begin_write(timeout_s=10.0, call=call)
+    try:
+        tx.run("update capsules set title = title where false")
+        tx.begin_snapshot()
+        yield
+    finally:
+        tx.rollback()
+        tx.release()
+
+
+def rewritten(store: Store, workspace: str, count: int, times: int) -> None:
+    """Stores capsules, and replaces each of them so many times."""
+    for turn in range(times + 1):
+        for number in range(count):
+            text = f"common turn{turn} {workspace}{number}"
+            call = {"workspace": workspace, "name": f"n{number}", "capsule_text": text, "allow_thin": True}
+            store.call("capsule_store", {**call, "mode": "replace"})
+
+
+def found(store: Store, query: str) -> int:
+    """How many capsules a search finds."""
+    total: int = store.call("capsule_search", {"query": query, "search_mode": "keyword"})["pagination"]["total"]
+    return total
+
+
+def test_deleted_documents_are_swept_while_writers_run(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer, "DUE", 1)
+    monkeypatch.setattr(segment_size, "SEGMENT", 8)
+    with Beside(store.config.home) as beside:
+        with writing(beside):
+            threads = [threading.Thread(target=rewritten, args=(store, f"w{number}", 6, 12)) for number in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            store.close()  # waits for the maintenance
+            [(deleted, segments, documents)] = beside.rows(
+                "select (select count(*) from search_deleted), (select count(*) from search_segments),"
+                " (select coalesce(sum(octet_length(lives)), 0) from search_segments)"
+            )
+        assert segments >= 1
+        assert deleted <= documents / segments_module.DELETED_SHARE + 8, "of 234 documents that were replaced"
+        assert found(store, "common") == 18
+        assert found(store, "turn12") == 18
+        assert found(store, "turn3") == 0
+        assert beside.problems() == []
+        maintained(beside)
+        assert beside.rows("select count(*) from search_orphans") == [(0,)], "nobody writes now: unused terms go"
+
+
+def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(indexer, "DUE", 1)
+    monkeypatch.setattr(segment_size, "SEGMENT", 4)
+    send = transaction._run_pipeline
+    own = threading.get_ident()
+    sent: list[tuple[str, int]] = []
+
+    def counting(connection: Any, before: list[Any], statements: list[Any], binary: bool) -> Any:
+        cursors = send(connection, before, statements, binary)
+        if threading.get_ident() == own:
+            counts = [1] * len(before) + [max(cursor.rowcount, 0) for cursor in cursors]
+            sent.extend(
+                (sql.split("(")[0], count)
+                for (sql, _), count in zip([*before, *statements], counts, strict=True)
+                if "give_back_change" not in sql
+            )
+        return cursors
+
+    monkeypatch.setattr(transaction, "_run_pipeline", counting)
+    costs = []
+    for number in range(40):
+        sent.clear()
+        call = {"workspace": "w", "name": f"n{number}", "capsule_text": "the same few words", "allow_thin": True}
+        store.call("capsule_store", call)
+        costs.append(list(sent))
+    store.close()
+    with Beside(store.config.home) as beside:
+        assert beside.rows("select count(*) > 5 from search_segments") == [(1,)]
+        assert beside.problems() == []
+    assert costs[3] == costs[39], "as many statements and rows in a large index as in a small one"
+    assert not [sql for sent in costs for sql, _ in sent if "search_segments" in sql or "search_postings" in sql]
+
+
+def test_maintenance_that_is_cut_off_leaves_the_index_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_size, "SEGMENT", 4)
+    rewritten(store, "w", 6, 0)
+    with Beside(store.config.home) as beside:
+        maintained(beside)
+        rewritten(store, "w", 6, 1)
+        before = beside.rows("select count(*), (select count(*) from search_deleted) from search_postings")
+        send = transaction._run_pipeline
+        for allowed in range(12):  # statements until the server is gone
+            left = [allowed]
+
+            def dying(connection: Any, before: list[Any], statements: list[Any], binary: bool, left: Any = left) -> Any:
+                left[0] -= 1
+                if left[0] < 0:
+                    connection.close()
+                return send(connection, before, statements, binary)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(transaction, "_run_pipeline", dying)
+                maintained(beside)
+            assert beside.problems() == []
+            assert found(store, "common") == 6
+            assert found(store, "turn0") == 0
+        maintained(beside)
+        assert beside.problems() == []
+        assert found(store, "turn1") == 6
+        after = beside.rows("select count(*), (select count(*) from search_deleted) from search_postings")
+        assert before[0][1] > 0
+        assert after[0][1] == 0
+
+
+def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"workspace": "w", "name": "n", "allow_thin": True, "mode": "replace"}
+    with Beside(store.config.home) as beside:
+        for version, segment in ((1, 1), (3, 1 << 30)):
+            monkeypatch.setattr(segment_size, "SEGMENT", segment)
+            for text in ("first zebrasecret", "second"):
+                store.call("capsule_store", {**call, "capsule_text": text})
+            with writing(beside):
+                maintained(beside)
+            assert beside.rows("select count(*) from search_deleted") == [(0,)]
+            assert "zebrasecret" in words(beside), "another writer may be using it"
+            store.call("moss_erase", {"type": "capsule", "workspace": "w", "name": "n", "version": version})
+            assert "zebrasecret" not in words(beside)
+            assert beside.problems() == []
+
+
+def test_an_index_of_an_earlier_layout_is_brought_along_by_the_migration(store: Store, clock: Clock) -> None:
+    rewritten(store, "w", 3, 1)
+    with psycopg.connect(databases().url_of(store.config.home), autocommit=True) as connection:
+        connection.execute("drop table search_terms, search_docs, search_buffer, search_segments, search_postings,"
+                           " search_deleted, search_orphans, search_totals cascade")  # fmt: skip
+        connection.execute("drop sequence search_segment_numbers, search_term_removals, search_slots")
+        connection.execute("drop function assign_term_ids, note_erased_version cascade")
+        connection.execute("create table search_words (x bigint); update moss_schema set version = 20")
+    with open_test_store(store.config.home, clock) as newer:
+        newer.call("capsule_list", {})
+        assert found(newer, "common") == 3, "before anything is written"
+    with Beside(store.config.home) as beside:
+        assert beside.problems() == []
 
 
 class Model:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from moss_memory.storage.postgres.codec import IN_BODY, PLACES, encode_posting, encode_varints
+from moss_memory.storage.postgres.codec import IN_BODY, POSITIONS, deltas, encode_posting, encode_varints
 from moss_memory.storage.postgres.phrases import starts_in, whole_weights
 from moss_memory.storage.postgres.postings import Postings, keys_of
 
@@ -23,23 +21,23 @@ documents = st.dictionaries(
 Document = dict[int, tuple[list[int], list[int]]]
 
 
-def row(slot: int, words: Document) -> tuple[Any, ...]:
-    """A document as it is kept while it is fresh."""
-    numbers = sorted(words)
-    weights, sizes, places = (
-        zip(*[encode_posting(*words[number]) for number in numbers], strict=True) if words else ((), (), ())
-    )
-    return (
-        slot,
-        encode_varints([number - before for before, number in zip([0, *numbers], numbers, strict=False)]),
-        bytes(weights),
-        bytes(sizes),
-        b"".join(places),
-    )
+def buffered(given: dict[int, Document]) -> Postings:
+    """The postings of documents as the buffer holds them."""
+    terms, weights, sizes, positions = [], [], [], []
+    for words in given.values():
+        numbers = sorted(words)
+        encoded = [encode_posting(*words[number]) for number in numbers]
+        terms.append(encode_varints(deltas(numbers)))
+        weights.append(bytes(weight for weight, _, _ in encoded))
+        sizes.append(bytes(size for _, size, _ in encoded))
+        positions.append(b"".join(held for _, _, held in encoded))
+    counts = np.array([len(words) for words in given.values()])
+    columns = [b"".join(column) for column in (weights, sizes, positions)]
+    return Postings.of_documents(np.array(list(given)), counts, b"\0".join(terms), columns)
 
 
 def told(postings: Postings) -> dict[tuple[int, int], tuple[int, list[int]]]:
-    """Of each word and slot the weight and the places."""
+    """Of each word and slot the weight and the positions."""
     weights = whole_weights(postings).tolist() if len(postings) else []
     found = {}
     for at, weight in enumerate(weights):
@@ -56,16 +54,16 @@ def test_postings_come_out_of_their_blocks_as_they_went_in(given: dict[int, Docu
         for slot, words in given.items()
         for number, (title, body) in words.items()
     }
-    fresh = Postings.of_documents([row(slot, words) for slot, words in given.items()])
-    assert told(fresh) == expected
-    blocks = fresh.blocks()
+    postings = buffered(given)
+    assert told(postings) == expected
+    blocks = postings.blocks()
     assert told(Postings.of_blocks([block[1:] for block in blocks])) == expected
     assert len({block[0] for block in blocks}) == len(blocks), "each has a key of its own"
 
 
 @given(given=documents)
 def test_a_word_is_in_the_one_block_of_its_keys_that_holds_it(given: dict[int, Document]) -> None:
-    blocks = Postings.of_documents([row(slot, words) for slot, words in given.items()]).blocks()
+    blocks = buffered(given).blocks()
     for number in {number for words in given.values() for number in words}:
         own = [block[1:] for block in blocks if block[0] in keys_of([number])]
         slots = {slot for slot, words in given.items() if number in words}
@@ -73,8 +71,8 @@ def test_a_word_is_in_the_one_block_of_its_keys_that_holds_it(given: dict[int, D
         assert set(read.slots[read.numbers == number].tolist()) == slots
 
 
-def test_a_place_and_a_document_are_one_number_that_tells_them_apart() -> None:
-    postings = Postings.of_documents([row(7, {1: ([3], [0, 200])})])
+def test_a_position_and_a_document_are_one_number_that_tells_them_apart() -> None:
+    postings = buffered({7: {1: ([3], [0, 200])}})
     assert starts_in(postings, np.array([5]), 2).tolist() == [
-        5 * PLACES + 1, 5 * PLACES + IN_BODY - 2, 5 * PLACES + IN_BODY + 198,
+        5 * POSITIONS + 1, 5 * POSITIONS + IN_BODY - 2, 5 * POSITIONS + IN_BODY + 198,
     ]  # fmt: skip

@@ -14,7 +14,9 @@ from moss_memory.search.hits import Hits
 from moss_memory.search.query import parse
 from moss_memory.search.request import SearchRequest
 from moss_memory.search.snippet import snippet
-from moss_memory.storage.postgres import compaction, indexer, postings, search_scope
+from moss_memory.storage.postgres import indexer, postings, search_scope, segment_size, segments
+from moss_memory.storage.postgres.engine import PostgresEngine
+from moss_memory.storage.postgres.index_maintenance import maintain
 from search.shelf import Shelf
 from support.beside import Beside
 
@@ -98,10 +100,11 @@ class Pair:
 
 @pytest.fixture
 def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
-    """An empty store whose index is folded, joined and cleaned after a few documents."""
+    """An empty store whose index is maintained after every write, with segments of a few documents."""
     for module, name, value in (
-        (indexer, "FRESH", 4), (compaction, "JOINED", 2), (compaction, "_MANY_DEAD", 2), (search_scope, "MANY", 3),
-        (compaction, "_POSTINGS_AT_ONCE", 5), (postings, "_MANY_BYTES", 12),
+        (indexer, "DUE", 1), (segment_size, "SEGMENT", 4), (indexer, "_AT_ONCE", 2), (segments, "_TERMS_AT_ONCE", 2),
+        (segments, "DELETED_SHARE", 3), (search_scope, "MANY", 3), (postings, "_MANY_BYTES", 12),
+        (PostgresEngine, "maintain_index", maintain),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)
     with Beside(home) as opened:

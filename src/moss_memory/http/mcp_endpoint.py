@@ -39,7 +39,8 @@ from .call_limits import CallLimits, retry_after_s
 from .exchange import ResponseWriter, Runner
 from .metrics import METRICS
 from .notifier import ChangeNotifier
-from .origin_guard import HEADERS
+from .oauth import SCOPES, InsufficientScopeError, challenge
+from .origin_guard import HEADERS, origin_of
 from .pool import in_thread
 from .replies import JSON, reply
 from .request_body import UNREAD, read_body
@@ -59,11 +60,15 @@ if TYPE_CHECKING:
 
     from moss_memory.mcp.server_context import ServerContext
 
+    from .oauth import OAuth
     from .sessions import Session
     from .token_registry import Access
 
 BATCH_VERSION = "2025-03-26"
 """The one version in which an array of messages may be sent."""
+
+_SCOPE_MISSING = "moss.scope_missing"
+"""Scope key of a request whose JWT has no scope of this server."""
 
 _LARGE_BYTES = 65_536
 """Minimum size of a message that is parsed on a thread, so that the event loop is not blocked."""
@@ -81,10 +86,11 @@ For example: claude mcp add --transport http moss ADDRESS/mcp --header "Authoriz
 class Endpoint:
     """The ASGI application for `/mcp`."""
 
-    def __init__(self, context: ServerContext, token: str) -> None:
+    def __init__(self, context: ServerContext, token: str, oauth: OAuth | None = None) -> None:
         self._context = context
+        self.oauth = oauth
         config = context.config()
-        self.tokens = TokenRegistry(context.store, token)
+        self.tokens = TokenRegistry(context.store, token, oauth)
         self.tokens.holders = self.tokens_in_use
         self.tokens.on_end = self.end_of
         self._limits = CallLimits(config.token_calls_per_minute, config.token_calls_at_once)
@@ -104,7 +110,7 @@ class Endpoint:
         try:
             access = await self.authorize(scope)
             if access is None:
-                await self.refuse_unauthorized(send)
+                await self.refuse_unauthorized(scope, send)
             elif method == "POST":
                 await self._handle_post(scope, receive, send, version, access)
             elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
@@ -121,7 +127,11 @@ class Endpoint:
         scheme, _, token = scope[HEADERS].get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer":
             return None
-        found = await self.tokens.find(token.strip())
+        try:
+            found = await self.tokens.find(token.strip())
+        except InsufficientScopeError:
+            scope[_SCOPE_MISSING] = True
+            return None
         if found is not None:
             scope[PROVE]()
             scope[LOG_TOKEN] = found.name
@@ -149,9 +159,15 @@ class Endpoint:
         sessions = self._sessions.all()
         return len(sessions), sum([session.is_listening for session in sessions]) + len(self._listening)
 
-    async def refuse_unauthorized(self, send: Send) -> None:
-        """Refuse a request without the token, with the location of the token file."""
-        await reply(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
+    async def refuse_unauthorized(self, scope: Scope, send: Send) -> None:
+        """Refuse a request without an accepted token, and tell how to get one."""
+        if self.oauth is None:
+            await reply(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
+            return
+        insufficient = scope.get(_SCOPE_MISSING, False)
+        told = challenge(origin_of(scope), presented=b"authorization" in scope[HEADERS], insufficient=insufficient)
+        why = f"the token has none of the scopes {' and '.join(SCOPES)}\n" if insufficient else _HOW
+        await reply(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", told)])
 
     def close_streams(self) -> None:
         """Close all event streams."""

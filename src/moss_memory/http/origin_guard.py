@@ -9,19 +9,24 @@ from __future__ import annotations
 
 import time
 
+from moss_memory.errors import MossError
 from moss_memory.mcp.protocol import log_bug
 
 from .metrics import METRICS
 from .replies import reply
 from .request_body import BUDGET
 from .request_log import log_request
-from .status_routes import PROBES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+HEALTH = "/healthz"
+READY = "/readyz"
+PROBES = (HEALTH, READY)
+"""Routes that answer under any host name, because probes call an address; they tell one word."""
 
 HEADERS = "moss.headers"
 """Scope key of the request's headers, as a dict."""
@@ -70,6 +75,8 @@ class OriginGuard:
                 await self._app(scope, receive, response.send)
             else:
                 await reply(response.send, *refusal)
+        except MossError as error:  # the store with the tokens does not answer
+            await reply(response.send, 503, f"{error.message}\n", headers=[(b"retry-after", b"1")])
         except Exception as bug:
             log_bug(bug)
             if not response.status:
@@ -119,6 +126,11 @@ class ResponseHeaders:
                 added = [(name, value) for name, value in _BROWSER_HEADERS.items() if name not in given]
                 message["headers"] = [*message.get("headers", ()), *added]
         await self._send(message)
+
+
+def origin_of(scope: Scope) -> str:
+    """Return the origin of this server by the name that the client called, which the guard has checked."""
+    return f"{scope['scheme']}://{scope[HEADERS][b'host'].decode('latin-1')}"
 
 
 def _is_navigation(scope: Scope, headers: dict[bytes, bytes]) -> bool:

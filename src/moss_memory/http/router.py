@@ -115,7 +115,7 @@ class Router:
         elif not code and _is_browser(scope):
             await reply(send, 401, self._page_of("You are not signed in", HOW, opens=True, goes_to="/"), kind=HTML)
         elif not code:
-            await self._endpoint.refuse_unauthorized(send)
+            await self._endpoint.refuse_unauthorized(scope, send)
         elif posted and b"origin" not in scope[HEADERS]:
             await reply(send, 403, "this comes from no page of this server\n")
         elif not self._sign_in.is_open(code):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from .bind import BindConfig
+    from .oauth import OAuth
     from .token_registry import Access
 
 FINISH_S = 1.0
@@ -68,6 +69,7 @@ class MossServer:
         read_only: bool,
         log_all: bool,
         own_home: str = "",
+        oauth: OAuth | None = None,
     ) -> None:
         """Create the applications; `own_home` is the user's home for a demonstration, empty for every other server."""
         self._socket = listening
@@ -80,7 +82,7 @@ class MossServer:
         port = listening.getsockname()[1]
         self.address = bind.address(port)
         token = token_of(home)
-        self._endpoint = Endpoint(self._context, token)
+        self._endpoint = Endpoint(self._context, token, oauth)
         key = BrowserKey(token)
         self._base = key.base
         self._sign_in = SignIn(key, secure=bind.secure)
@@ -240,6 +242,7 @@ def open_server(
     log_all: bool = False,
     log_json: bool = False,
     own_home: str = "",
+    oauth: OAuth | None = None,
 ) -> MossServer:
     """Return a server with its port bound and its token read; `own_home` makes it a demonstration."""
     LogStyle.is_json = log_json
@@ -258,5 +261,12 @@ def open_server(
         sees_work_tree=not bind.is_remote,
     )
     return MossServer(
-        listening, context, folder, bind, read_only=read_only, log_all=log_all or log_json, own_home=own_home
+        listening,
+        context,
+        folder,
+        bind,
+        read_only=read_only,
+        log_all=log_all or log_json,
+        own_home=own_home,
+        oauth=oauth,
     )

@@ -1,15 +1,18 @@
-"""The routes for operators: is the process alive, is the store ready, and counters."""
+"""The routes for operators and clients: is the process alive, is the store ready, counters, metadata of OAuth."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 
 from moss_memory.errors import MossError
 
 from .metrics import KIND, METRICS
+from .oauth import METADATA_PATH
+from .origin_guard import HEALTH, PROBES, READY, origin_of
 from .pool import in_thread
-from .replies import reply
+from .replies import JSON, reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,12 +23,10 @@ if TYPE_CHECKING:
 
     from .mcp_endpoint import Endpoint
 
-HEALTH = "/healthz"
-READY = "/readyz"
 METRICS_PATH = "/metrics"
-PROBES = (HEALTH, READY)
-"""Routes that answer under any host name, because probes call an address; they tell one word."""
-PATHS = (*PROBES, METRICS_PATH)
+METADATA_PATHS = (METADATA_PATH, f"{METADATA_PATH}/mcp")
+"""The second one is the place by RFC 9728 of the metadata of `/mcp`."""
+PATHS = (*PROBES, METRICS_PATH, *METADATA_PATHS)
 READY_TIMEOUT_S = 2.0
 _READY_AGE_S = 0.5
 """The time for which an answer of the store counts, because anybody may ask."""
@@ -53,10 +54,19 @@ class StatusRoutes:
         elif path == READY:
             ready = await self._ready()
             await reply(send, 200 if ready else 503, "ok" if ready else "not ready")
+        elif path in METADATA_PATHS:
+            await self._describe(scope, send)
         elif self._is_local(scope) or await self._endpoint.authorize(scope) is not None:
             await reply(send, 200, await in_thread(self._metrics), kind=KIND)
         else:
-            await self._endpoint.refuse_unauthorized(send)
+            await self._endpoint.refuse_unauthorized(scope, send)
+
+    async def _describe(self, scope: Scope, send: Send) -> None:
+        """Tell clients which issuer they get their tokens from."""
+        if self._endpoint.oauth is None:
+            await reply(send, 404, "there is nothing here\n")
+        else:
+            await reply(send, 200, json.dumps(self._endpoint.oauth.metadata(origin_of(scope))), kind=JSON)
 
     def _is_local(self, scope: Scope) -> bool:
         client = scope.get("client")

@@ -1,4 +1,4 @@
-"""The tokens that a server accepts: the one of its home, and the named ones in the store.
+"""The tokens that a server accepts: the one of its home, the named ones in the store, and JWTs if OAuth is on.
 
 The named ones are read again when they are older than a second, so that a revoked token is refused soon after on every
 server of the store. A server that only meets the home's own token never reads them.
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 
     from moss_memory.store import Store
 
+    from .oauth import OAuth
+
 CHECK_S = 1.0
 """The age at which the known tokens are read again for a request; open streams check them twice as often."""
 _LOAD_EVERY_S = 0.05
 """The shortest time between two reads of the tokens: anybody can send unknown ones."""
 _NOTE_TIMEOUT_S = 2.0
+_MAX_PEOPLE = 4_096
 
 
 class Access:
@@ -49,9 +52,17 @@ class TokenRegistry:
     """The accepted tokens, and what has to end with a revoked one."""
 
     def __init__(
-        self, store: Callable[[], Store], owner_token: str, *, clock_s: Callable[[], float] = time.monotonic
+        self,
+        store: Callable[[], Store],
+        owner_token: str,
+        oauth: OAuth | None = None,
+        *,
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
+        self._oauth = oauth
+        self._people: dict[str, Access] = {}
+        """The accesses of valid JWTs, one for each person, that of the last request last."""
         self._clock_s = clock_s
         self.owner = Access(access.OWNER, access.hash_of(owner_token.encode()))
         self._known: dict[str, Access] = {}
@@ -68,13 +79,13 @@ class TokenRegistry:
     async def find(self, presented: bytes) -> Access | None:
         """Return the access of a token, None if it is wrong, revoked or expired.
 
-        Raise `MossError` if an unknown token cannot be looked up.
+        Raise `MossError` if an unknown token cannot be looked up, and `InsufficientScopeError` as `OAuth.find` does.
         """
         key = access.hash_of(presented)
         if hmac.compare_digest(key, self.owner.key):
             return self.owner
         if not presented.startswith(access.TOKEN_PREFIX.encode()):
-            return None
+            return None if self._oauth is None else await self._find_person(self._oauth, presented)
         problem = await self._refresh(CHECK_S)
         if key not in self._known and problem is None:
             problem = await self._load_after_now()  # it may have been made just now
@@ -83,6 +94,16 @@ class TokenRegistry:
             raise problem
         if found is not None:
             self._note_use(found)
+            self._start_watch()
+        return found
+
+    async def _find_person(self, oauth: OAuth, presented: bytes) -> Access | None:
+        found = await oauth.find(presented.decode("ascii", "replace"))
+        if found is not None:
+            self._people.pop(found.key, None)
+            self._people[found.key] = found
+            if len(self._people) > _MAX_PEOPLE:
+                del self._people[next(iter(self._people))]
             self._start_watch()
         return found
 
@@ -99,6 +120,9 @@ class TokenRegistry:
             self._watching = asyncio.get_running_loop().create_task(self._watch())
 
     def _valid(self, key: str) -> Access | None:
+        if self._oauth is not None and key in self._people:
+            person = self._people[key]
+            return person if self._oauth.is_current(person) else None
         found = self._known.get(key)
         if found is None or (found.expires_at is not None and found.expires_at <= self._now_s()):
             return None

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 64
 _INT64 = 2**63
 _PATH_CHARS = 200
+PLACEHOLDER = "(fill in:"
+"""The beginning of a text that stands for a missing value in a proposed call."""
 
 
 def check_value(value: Any, schema: Schema, path: str) -> Any:
@@ -107,6 +109,17 @@ def check_text(value: str, path: str) -> None:
         raise invalid_request(f"`{path}` {found[1]}", path=path)
 
 
+def is_placeholder(text: str) -> bool:
+    """Return True if a text is what a proposed call leaves to its caller, `(fill in: …)`."""
+    return text[: len(PLACEHOLDER)].lower() == PLACEHOLDER and text.endswith(")")
+
+
+def refuse_placeholder(value: Any, path: str) -> None:
+    """Refuse a text that a proposed call left to be filled in."""
+    if isinstance(value, str) and is_placeholder(value):
+        raise invalid_request(f"`{path}` is still {value[:200]!r}; write that before you send it", path=path)
+
+
 def check_size(value: Any, path: str, most: int) -> None:
     """Refuse a text, or the compact JSON of another value, of more than `most` characters."""
     if isinstance(value, str):
@@ -132,6 +145,11 @@ def check_json(value: Any, path: str) -> None:
         where = (path + place)[:_PATH_CHARS]
         # No backticks around names of the caller: the command line rewrites names in backticks.
         raise invalid_request(f"{where if place else f'`{where}`'} {problem}", path=where)
+
+
+def is_json(value: Any) -> bool:
+    """Return True if a value survives a round trip through JSON, at any depth."""
+    return _find_invalid(value, 1) is None
 
 
 def _find_invalid(value: Any, depth: int) -> tuple[str, str] | None:
@@ -190,6 +208,11 @@ def _json_type(value: Any) -> str:
         if isinstance(value, python_type):
             return name
     return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__}"
+
+
+def missing_argument(tool: str, name: str) -> MossError:
+    """Return the refusal of a call without a required argument."""
+    return invalid_request(f"`{name}` is required by `{tool}`; add it", path=name)
 
 
 def unknown_argument(name: Any, known: list[str], *, at: str = "") -> MossError:

@@ -25,7 +25,8 @@ def translate(tool: str, arguments: Any) -> tuple[str, Arguments] | None:
     if found is None:
         return None
     name, build = found
-    return name, build(arguments if isinstance(arguments, dict) else {})
+    built = build(arguments if isinstance(arguments, dict) else {})
+    return name, {key: value for key, value in built.items() if value not in ("", [])}
 
 
 def _normalize(tool: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.rows.names import DEFAULT_WORKSPACE
 
-from .decode import check_size, check_value, unknown_argument
+from .decode import check_size, check_value, missing_argument, unknown_argument
 from .fetch_keys import expand_fetch_key
 from .responses import OMITTED, TRUNCATED, WRITTEN, ResponseSchema
 
@@ -211,7 +211,7 @@ class Operation:
             self._fill_workspace(decoded, workspace)
         for name in self.required:
             if name not in decoded:
-                raise invalid_request(f"`{name}` is required by `{self.name}`; add it", path=name)
+                raise missing_argument(self.name, name)
         if "from" in decoded:
             decoded["from_"] = decoded.pop("from")
         if self.budget_of is not None:

@@ -68,6 +68,7 @@ decisions §5: unknown body fields are refused by name
     test_an_unknown_field_is_refused_by_its_name_with_the_nearest
 5 errors: UNKNOWN_CAPABILITY, listing the known ones
     test_an_unknown_capability_is_refused_with_the_list_of_the_known
+    test_a_capability_is_found_by_its_type_and_a_misspelt_one_is_proposed
 5 query examples: find what they ask for
     test_the_examples_of_queries_find_what_they_ask_for
     test_the_example_of_a_search_finds_both_words_first

@@ -190,10 +190,31 @@ def test_the_registry_shows_what_the_document_lists(timed: Archive) -> None:
         }
 
 
+DECISION = {"decision": "rotate tokens", "rationale": "safer", "timestamp": "2026-05-04T09:00:00Z"}
+
+
 def test_an_unknown_capability_is_refused_with_the_list_of_the_known(archive: Archive) -> None:
     known = [capability_of(kind) for kind in TYPES]
-    for unknown in ("", "feature_unit", "neotoma:store_feature_unit:v2", "NEOTOMA:STORE_RELEASE:V1", known[0] + " "):
+    for unknown in ("", "feature", "neotoma:store_feature_unit:v2", "NEOTOMA:STORE_RELEASE:V1", known[0] + " "):
         error = archive.refuses("release", code="UNKNOWN_CAPABILITY", capability_id=unknown)
         assert error.status == 400
         assert (error.details or {})["known"] == sorted(known)
         assert all(one in error.message for one in known)
+
+
+def test_a_capability_is_found_by_its_type_and_a_misspelt_one_is_proposed(archive: Archive) -> None:
+    call = {"capability_id": "agent_decision", "body": DECISION, "workspace": "shop"}
+    first = archive.door("submit_payload", **call)
+    full = archive.door("submit_payload", **{**call, "capability_id": "neotoma:store_agent_decision:v1"})
+    assert (full["created"], full["payload_id"]) == (False, first["payload_id"])
+    shown = archive.door("record_capabilities", capability_id="agent_decision")["capabilities"]
+    assert [one["capability_id"] for one in shown] == ["neotoma:store_agent_decision:v1"]
+    for misspelt in ("agent_decisions", "neotoma:store_agent_decision:v2"):
+        error = archive.door.refuses("UNKNOWN_CAPABILITY", "submit_payload", **{**call, "capability_id": misspelt})
+        assert (error.details or {})["nearest"] == "neotoma:store_agent_decision:v1"
+        assert error.recovery is not None
+        assert archive.door(error.recovery["tool"], **error.recovery["arguments"])["created"] is False
+    far = archive.door.refuses("UNKNOWN_CAPABILITY", "submit_payload", **{**call, "capability_id": "widget"})
+    assert far.recovery is not None
+    assert far.recovery["tool"] == "record_capabilities"
+    assert "nearest" not in (far.details or {})

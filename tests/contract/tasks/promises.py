@@ -78,6 +78,7 @@ decisions §4 and §10 done: closes a step, refused until what the step defines 
     test_done_without_a_step_leads_to_the_only_open_one
 decisions §10: on a task without steps tasks_done names tasks_complete
     test_done_without_steps_leads_to_complete
+    test_a_task_whose_steps_are_all_closed_is_completed_as_a_whole
     test_a_step_may_be_confirmed_and_closed_in_one_call
     test_a_refused_close_keeps_not_even_the_confirmations_it_brought
     test_a_closed_step_is_left_alone_until_it_is_opened

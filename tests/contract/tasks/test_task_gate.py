@@ -316,3 +316,13 @@ def test_revisions_are_checked_through_every_door(desk: Desk) -> None:
     desk.refuses("VERSION_MISMATCH", "note", target="TASK-001", note="n", expected_revision=2)
     assert desk("note", target="TASK-001", note="n", expected_revision=1)["revision"] == 2
     desk.refuses("INVALID_REQUEST", "note", target="TASK-001", note="n", expected_revision="2")
+
+
+def test_a_task_whose_steps_are_all_closed_is_completed_as_a_whole(desk: Desk) -> None:
+    desk.task("A", "a")
+    desk("done", target="TASK-001", path="s:0")
+    error = desk.refuses("INVALID_REQUEST", "done", target="TASK-001")
+    assert error.recovery is not None
+    assert error.recovery["tool"] == "tasks_complete"
+    desk.door(error.recovery["tool"], **error.recovery["arguments"])
+    assert desk("radar", target="TASK-001")["target"]["status"] == "DONE"

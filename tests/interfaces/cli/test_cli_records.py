@@ -244,9 +244,9 @@ def test_a_record_of_any_shape_has_a_row() -> None:
     ("words", "code", "says"),
     [
         (
-            ["agent_decision", "{}"],
+            ["agent_decisoin", "{}"],
             1,
-            "'agent_decision'; did you mean neotoma:store_agent_decision:v1? known:",
+            "'agent_decisoin'; did you mean neotoma:store_agent_decision:v1? known:",
         ),
         (["neotoma:store_relase:v1", "{}"], 1, "; did you mean neotoma:store_release:v1? known: "),
         (["shop:incident:v1", "{}"], 1, "there is no capability 'shop:incident:v1'; known: "),

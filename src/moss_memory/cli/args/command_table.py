@@ -137,6 +137,8 @@ _ALL = (
             "behind_proxy": _flag("a proxy in front of it does TLS"),
             "tls_cert": _text("the certificate, a PEM file"),
             "tls_key": _text("its key, a PEM file"),
+            "oauth_issuer": _text("also accept the OAuth tokens (JWT) of this issuer, a URL; needs the extra `oauth`"),
+            "oauth_audience": _text("the `aud` of those tokens that are for this server"),
         },
         does="commands.serve.serve_web",
         everywhere=("home", "help"),

@@ -41,6 +41,7 @@ def serve_web(home: str | None, **options: Any) -> int:
     """Serve MCP and the pages over HTTP until a signal arrives."""
     _require_extra()
     from moss_memory.http.bind import PORT, BindConfig
+    from moss_memory.http.oauth import oauth_from
     from moss_memory.http.server import open_server
 
     reach = BindConfig(
@@ -56,7 +57,8 @@ def serve_web(home: str | None, **options: Any) -> int:
 
         return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
     log_json = options.get("log_format") == "json"
-    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json)
+    oauth = oauth_from(options.get("oauth_issuer"), options.get("oauth_audience"))
+    server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)
     at_a_terminal = is_terminal(STDIN)
     return server.run(
         on_ready=lambda: _announce(server),

@@ -1,7 +1,7 @@
-"""Encode postings as bytes: arrays of fixed-width integers, and places as delta-encoded varints.
+"""Encode postings as bytes: arrays of fixed-width integers, and positions as delta-encoded varints.
 
-The weight of a posting is one byte, and so is the size of its places. If either is too large, it is stored before the
-places as a varint. The number of places in the title follows from the weight, to which each of them adds five.
+The weight of a posting is one byte, and so is the size of its positions. If either is too large, it is stored before
+the positions as a varint. The number of positions in the title follows from the weight: each of them adds five to it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 SLOT, DOC, LENGTH = "i", "q", "I"
 HEAVY = 255
-"""The stored weight of a posting that weighs at least this much: its actual weight precedes the places."""
+"""The stored weight of a posting that weighs at least this much: its actual weight precedes the positions."""
 TITLE_WEIGHT = 5
 IN_BODY = 1 << 30
-"""The offset of places in the body, so that no phrase spans title and body."""
-PLACES = 1 << 31
-"""A slot times this plus a place is one integer of 64 bits."""
+"""The offset of positions in the body, so that no phrase spans title and body."""
+POSITIONS = 1 << 31
+"""A slot times this plus a position is one integer of 64 bits."""
 
 
 def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
@@ -33,17 +33,17 @@ def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
 
 
 def encode_posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
-    """Encode one word of one document: the byte of its weight, the byte of the size of its places, and the places."""
+    """Encode one term of one document: the bytes of its weight and of the size of its positions, and the positions."""
     if not title and len(body) == 1:  # the most frequent case
-        places = encode_varints(body)
-        return 1, len(places), places
+        positions = encode_varints(body)
+        return 1, len(positions), positions
     weight = TITLE_WEIGHT * len(title) + len(body)
     numbers = [*deltas(title), *deltas(body)]
-    places = encode_varints([weight, *numbers] if weight >= HEAVY else numbers)
-    size = len(places)
+    positions = encode_varints([weight, *numbers] if weight >= HEAVY else numbers)
+    size = len(positions)
     if size >= HEAVY:
-        return min(weight, HEAVY), 0, encode_varints([size]) + places
-    return min(weight, HEAVY), size, places
+        return min(weight, HEAVY), 0, encode_varints([size]) + positions
+    return min(weight, HEAVY), size, positions
 
 
 def deltas(numbers: Sequence[int]) -> list[int]:
@@ -80,8 +80,8 @@ def decode_varints(data: bytes) -> list[int]:
     return found
 
 
-def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
-    """Return the start and end of the places of each document, without the varint of their size."""
+def spans_of(sizes: bytes, positions: bytes) -> list[tuple[int, int]]:
+    """Return the start and end of the positions of each document, without the varint of their size."""
     if 0 not in sizes:
         ends = list(accumulate(sizes))
         return list(zip([0, *ends], ends, strict=False))
@@ -90,10 +90,10 @@ def spans_of(sizes: bytes, places: bytes) -> list[tuple[int, int]]:
     for size in sizes:
         if not size:
             start = at
-            while places[at] >= 128:
+            while positions[at] >= 128:
                 at += 1
             at += 1
-            size = decode_varints(places[start:at])[0]
+            size = decode_varints(positions[start:at])[0]
         found.append((at, at + size))
         at += size
     return found

@@ -26,6 +26,7 @@ from .url import without_password
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from threading import Thread
     from typing import Any
 
     from moss_memory.config import Config
@@ -41,6 +42,8 @@ LARGE_KNOWN_S = 10.0
 """The time for which the result of `is_large` is cached."""
 _WAIT_S = 0.5
 """The interval at which a waiting writer checks if it was cancelled."""
+_MAINTENANCE_S = 10.0
+"""The maximum time for which a closing store waits for the maintenance of its index."""
 _PAGE_BYTES = 8192
 _MARK = "select sum(changes), (select max(seq) from events) from activity_counts"
 
@@ -72,7 +75,8 @@ class PostgresEngine:
         self._vectors: VectorMatrix | None = None
         self._vectors_lock = allocate_lock()
         self.dictionary = TermDictionary()
-        """The cached ids of words."""
+        """The cached ids of terms."""
+        self._maintenance: Thread | None = None
 
     def begin_read(self, *, snapshot: bool, call: CallContext) -> PostgresTransaction:
         """Return a read transaction, which never waits for a writer."""
@@ -118,7 +122,7 @@ class PostgresEngine:
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
-            prepare(connection, self._schema)
+            prepare(connection, self._index_migrated, self._schema)
             self._prepared = self.was_open = True
         self._clock.measure(connection)
 
@@ -134,6 +138,16 @@ class PostgresEngine:
                 finally:
                     self.give_back(taken)
         return self._clock.at(monotonic_s)
+
+    def _index_migrated(self, connection: Connection) -> None:
+        """Index the documents that a migration has queued."""
+        from .transaction import MigrationTransaction
+
+        MigrationTransaction(self, connection).index_queued()
+
+    def accepts(self, version: int | None) -> bool:
+        """Return True if this engine can work with a version of the schema."""
+        return version == self._schema
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
         """Begin a transaction with the write lock; return its connection, the number of its change, and its time."""
@@ -335,7 +349,23 @@ class PostgresEngine:
         finally:
             self.give_back(connection)
 
+    def maintain_index(self, call: CallContext) -> None:
+        """Maintain the index in a thread of its own, unless one does already: no call waits for it."""
+        if self._maintenance is None or not self._maintenance.is_alive():
+            from threading import Thread
+
+            from .index_maintenance import maintain
+
+            self._maintenance = Thread(target=maintain, args=(self, call), name="moss-segments", daemon=True)
+            self._maintenance.start()
+
     def close(self) -> None:
+        """Wait for the maintenance of the index, and close every connection."""
+        if self._maintenance is not None:
+            self._maintenance.join(_MAINTENANCE_S)
+        self.disconnect()
+
+    def disconnect(self) -> None:
         """Close every connection; one that another thread uses is closed when it is given back."""
         self._vectors = None
         self.dictionary = TermDictionary()

@@ -6,9 +6,11 @@ import numpy as np
 
 from moss_memory.errors import MossError
 
-from .compaction import prepare_to_expunge
+from .documents import BUFFERED, Buffered
 from .indexer import TokenizedDocument
 from .postings import BLOCK_COLUMNS, Postings
+from .segments import SEGMENTS_LOCK
+from .term_dictionary import TERMS_LOCK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,24 +24,24 @@ if TYPE_CHECKING:
     """The number of words of each slot, and the sum of their weights."""
 
 _TABLES = (
-    "search_postings", "search_segments", "search_fresh", "search_dead", "search_docs", "search_words", "search_totals",
+    "search_postings", "search_segments", "search_buffer", "search_deleted", "search_orphans", "search_docs",
+    "search_terms", "search_totals",
 )  # fmt: skip
 _DOCUMENTS = (
     "select texts.doc, slot, texts.workspace, cast(texts.live as integer), title, body,"
-    " docs.workspace, docs.live, length, words from search_source as texts full join search_docs as docs"
+    " docs.workspace, docs.live, length, terms from search_source as texts full join search_docs as docs"
     " on docs.doc = texts.doc"
 )
-_FRESH = "select slot, words, weights from search_fresh join search_docs using (slot)"
 _BLOCKS_AT_ONCE = 500
 """This many blocks of frequent words take a few megabytes."""
 
 
 def check_index(tx: PostgresTransaction) -> None:
     """Raise `STORAGE_CORRUPT` if the index does not agree with the texts in the snapshot of this transaction."""
-    numbers: dict[str, int] = dict(tx.stream("select coalesce(whole, word), id from search_words"))
+    numbers: dict[str, int] = dict(tx.stream("select coalesce(whole, term), id from search_terms"))
     expected = dict(_tokenize_texts(tx, numbers))
     stored = _read_postings(tx)
-    for (slot,) in tx.stream("select slot from search_dead"):
+    for (slot,) in tx.stream("select slot from search_deleted"):
         stored.pop(slot, None)
     if expected != stored:
         raise _mismatch_error("what the texts hold and what the postings say are not the same")
@@ -50,7 +52,8 @@ def check_index(tx: PostgresTransaction) -> None:
 
 def rebuild_index(tx: PostgresWrite) -> None:
     """Empty the index and queue all documents, which the commit then indexes."""
-    prepare_to_expunge(tx)
+    tx.queue(f"select pg_advisory_xact_lock({TERMS_LOCK})")
+    tx.queue(f"select pg_advisory_xact_lock({SEGMENTS_LOCK})")
     for table in _TABLES:
         tx.run(f"delete from {table}")
     tx.run("insert into changed_documents (doc) select doc from search_source")
@@ -62,8 +65,8 @@ def _tokenize_texts(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterato
         if doc is None or slot is None:
             raise _mismatch_error("a text is not indexed, or what is indexed is no longer there")
         cut = TokenizedDocument(doc, slot, workspace, live, title, body)
-        if not cut.places.keys() <= numbers.keys():
-            raise _mismatch_error("a word of a text is not in the dictionary")
+        if not cut.positions.keys() <= numbers.keys():
+            raise _mismatch_error("a term of a text is not in the dictionary")
         _, _, *row, weights, _, _ = cut.row(numbers)
         if row != indexed:
             raise _mismatch_error("a text was changed without its index")
@@ -74,8 +77,8 @@ def _tokenize_texts(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterato
 def _read_postings(tx: PostgresTransaction) -> PostingLists:
     """Return the count and weight of the words of each slot, read from the postings."""
     found: PostingLists = {}
-    rows = list(tx.stream(_FRESH))
-    _add(found, Postings.of_documents(rows))
+    (rows,) = tx.together((BUFFERED.format(""), {}))
+    _add(found, Buffered.of(rows[0]).postings)
     for part in _batches(tx.stream(f"select {BLOCK_COLUMNS} from search_postings")):
         _add(found, Postings.of_blocks(part))
     return found

@@ -1,13 +1,7 @@
 """Index changed documents before a commit.
 
-A writer only inserts rows (words, documents, totals), so writers of different workspaces index concurrently and wait
-for each other only if both insert the same new word.
-
-Measured with 20,000 documents of 1,000 characters, whose FTS5 index takes 13 MB. One row per posting: 297 MB, and 7 to
-10 times the time of FTS5. One row per word and segment: 88 MB after one bulk load, of which 14 MB are postings; the
-rest is tuple overhead and bloat before VACUUM. Blocks, as implemented: 24 to 32 MB.
-CPU time of client and server together, relative to the same search on SQLite: 0.2 to 0.5 for common words, 1 to 1.7 for
-medium ones, 1.6 to 2 for phrases, 2 to 3.6 for rare ones, which is the time of four messages.
+A writer only inserts rows, and deletes rows of documents that it replaces. So writers of different workspaces index
+concurrently, and wait for each other only if both insert the same new term.
 """
 
 from __future__ import annotations
@@ -16,8 +10,9 @@ from operator import itemgetter
 
 from moss_memory.search.tokens import words_in
 
+from . import segment_size
 from .codec import deltas, encode_posting, encode_varints
-from .term_dictionary import WORDS_LOCK, assign_ids
+from .term_dictionary import TERMS_LOCK, assign_ids
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,29 +22,30 @@ if TYPE_CHECKING:
 
     from .transaction import PostgresWrite
 
-FRESH = 512
-"""The approximate number of fresh documents that are folded into one segment."""
+DUE = 512
+"""The index is maintained in the background after about this many documents."""
 
 _AT_ONCE = 500
 _FILTER_WORDS = 3
 """FTS5 includes the filter words (source, workspace, state) in the length of a document."""
-_TAKE = "select doc, slot, workspace, live, title, body, removals from take_changed(:most)"
-_COLUMNS = {
+_TAKE = (
+    "select doc, slot, workspace, live, title, body, generation, others"
+    " from take_changed(:most, cast(:given as bigint[]))"
+)
+_DOCUMENT_COLUMNS = {
     "slots": "integer", "docs": "bigint", "workspaces": "text", "lives": "smallint", "lengths": "integer",
-    "words": "bytea", "weights": "bytea", "sizes": "bytea", "places": "bytea",
+    "terms": "bytea",
 }  # fmt: skip
-"""The stored columns of a document, in the order of the parameters of `index_documents`."""
-_ADD = (
-    "select index_documents(cast(:changed as bigint[]), "
-    + ", ".join([f"cast(:{name} as {kind}[])" for name, kind in _COLUMNS.items()])
-    + ")"
+_POSTING_COLUMNS = {"buffered": "integer", "weights": "bytea", "sizes": "bytea", "positions": "bytea"}
+_ADD = "select index_documents(cast(:changed as bigint[]), {})".format(
+    ", ".join([f"cast(:{name} as {kind}[])" for name, kind in (_DOCUMENT_COLUMNS | _POSTING_COLUMNS).items()])
 )
 
 
 class TokenizedDocument:
-    """The words of a document with their places in the title and in the body."""
+    """The words of a document with their positions in the title and in the body."""
 
-    __slots__ = ("doc", "length", "live", "places", "slot", "workspace")
+    __slots__ = ("doc", "length", "live", "positions", "slot", "workspace")
 
     def __init__(self, doc: int, slot: int, workspace: str, live: int, title: str | None, body: str | None) -> None:
         self.doc = doc
@@ -57,67 +53,85 @@ class TokenizedDocument:
         self.workspace = workspace
         self.live = live
         self.length = _FILTER_WORDS
-        self.places: dict[str, tuple[list[int], list[int]]] = {}
+        self.positions: dict[str, tuple[list[int], list[int]]] = {}
         for part, text in enumerate((title, body)):
             words = words_in(text) if text else []
             self.length += len(words)
-            for place, word in enumerate(words):
-                known = self.places.get(word)
+            for position, word in enumerate(words):
+                known = self.positions.get(word)
                 if known is None:
-                    known = self.places[word] = ([], [])
-                known[part].append(place)
+                    known = self.positions[word] = ([], [])
+                known[part].append(position)
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:
-        """Return the stored columns, with the words in the order of their ids."""
+        """Return the stored columns, with the terms in the order of their ids."""
         held = sorted(
-            [(numbers[word], *encode_posting(*places)) for word, places in self.places.items()], key=itemgetter(0)
+            [(numbers[word], *encode_posting(*positions)) for word, positions in self.positions.items()],
+            key=itemgetter(0),
         )
-        words, weights, sizes, places = zip(*held, strict=True) if held else ((), (), (), ())
+        terms, weights, sizes, positions = zip(*held, strict=True) if held else ((), (), (), ())
         return (
             self.slot,
             self.doc,
             self.workspace,
             self.live,
             self.length,
-            encode_varints(deltas(words)),
+            encode_varints(deltas(terms)),
             bytes(weights),
             bytes(sizes),
-            b"".join(places),
+            b"".join(positions),
         )
 
 
-def index_changes(tx: PostgresWrite, *, changes: bool, erases: bool) -> None:
-    """Index the documents that a transaction has changed, and remove those that it erases, before it commits."""
-    if erases:
-        from .compaction import expunge, prepare_to_expunge  # rarely needed
+def index_changes(tx: PostgresWrite, *, erases: bool) -> bool:
+    """Index the documents that a transaction has changed; return True if the index is due for maintenance.
 
-        prepare_to_expunge(tx)
-    if changes:
-        _index_changed(tx)
-    if erases:
-        expunge(tx)
+    With `erases` nothing of their earlier texts stays in the index.
+    """
+    # Exclusive from the beginning: two writers that both have the shared lock would wait for each other.
+    tx.queue(f"select pg_advisory_xact_lock{'' if erases else '_shared'}({TERMS_LOCK})")
+    changed = list(tx.rows(_TAKE, {"most": _AT_ONCE, "given": None}))
+    left: list[int] = (changed[0][-1] if changed else None) or []
+    docs = [row[0] for row in changed] + left
+    due = False
+    unwritten: list[Row] = []
+    while changed:
+        rows = _tokenize(tx, changed)
+        unwritten = _write_full_segment(tx, unwritten + rows)
+        _add(tx, changed, rows, [] if left else unwritten)
+        due = due or any(row[0] % DUE == DUE - 1 for row in rows)
+        part, left = left[:_AT_ONCE], left[_AT_ONCE:]
+        changed = list(tx.rows(_TAKE, {"most": _AT_ONCE, "given": part})) if part else []
+    if erases and docs:
+        from .segments import erase  # rarely needed
+
+        erase(tx, docs)
+    return due
 
 
-def _index_changed(tx: PostgresWrite) -> None:
-    """Index the queued documents in batches, and fold if `FRESH` documents were added since the last time."""
-    tx.queue(f"select pg_advisory_xact_lock_shared({WORDS_LOCK})")
-    while True:
-        changed = list(tx.rows(_TAKE, {"most": _AT_ONCE}))
-        if changed:
-            _index(tx, changed)
-        if any(slot is not None and slot % FRESH == 0 for _, slot, *_ in changed):
-            from .compaction import fold  # rarely needed
-
-            fold(tx)
-        if len(changed) < _AT_ONCE:
-            return
+def _tokenize(tx: PostgresWrite, changed: list[Row]) -> list[Row]:
+    cut = [TokenizedDocument(*row[:6]) for row in changed if row[1] is not None]
+    generation = changed[0][6]
+    numbers = assign_ids(tx, {word for document in cut for word in document.positions}, tx.known_terms(generation))
+    tx.learn_terms(generation, numbers)
+    return [document.row(numbers) for document in cut]
 
 
-def _index(tx: PostgresWrite, changed: list[Row]) -> None:
-    cut = [TokenizedDocument(*row[:-1]) for row in changed if row[1] is not None]
-    generation = changed[0][-1]
-    numbers = assign_ids(tx, {word for document in cut for word in document.places}, tx.known_words(generation))
-    tx.learn_words(generation, numbers)
-    columns = zip(*[document.row(numbers) for document in cut], strict=True) if cut else [()] * len(_COLUMNS)
-    stored = dict(zip(_COLUMNS, map(list, columns), strict=True))
-    tx.queue(_ADD, {"changed": [doc for doc, *_ in changed], **stored})
+def _write_full_segment(tx: PostgresWrite, rows: list[Row]) -> list[Row]:
+    """Write documents as a segment if they are enough for one; return those that are not written."""
+    if (
+        len(rows) < segment_size.SEGMENT
+        and sum([len(column) for row in rows for column in row[6:]]) < segment_size.SEGMENT_BYTES
+    ):
+        return rows
+    from .segments import write_documents  # imports numpy
+
+    write_documents(tx, rows[: segment_size.SEGMENT])
+    return rows[segment_size.SEGMENT :]
+
+
+def _add(tx: PostgresWrite, changed: list[Row], rows: list[Row], buffered: list[Row]) -> None:
+    columns = zip(*[row[:6] for row in rows], strict=True) if rows else [()] * len(_DOCUMENT_COLUMNS)
+    postings = zip(*[(row[0], *row[6:]) for row in buffered], strict=True) if buffered else [()] * len(_POSTING_COLUMNS)
+    values = dict(zip(_DOCUMENT_COLUMNS | _POSTING_COLUMNS, map(list, [*columns, *postings]), strict=True))
+    tx.queue(_ADD, {"changed": [row[0] for row in changed], **values})

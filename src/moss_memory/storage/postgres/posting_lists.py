@@ -1,6 +1,6 @@
 """Read the posting lists of a search, and evaluate expressions on them.
 
-A document is identified by its position in `Documents`, so that properties of documents are arrays of that length.
+A document is identified by its row in `Documents`, so that properties of documents are arrays of that length.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import numpy as np
 
 from moss_memory.search.expression import Operand
 
-from .codec import HEAVY, IN_BODY, PLACES, TITLE_WEIGHT
+from .codec import HEAVY, IN_BODY, POSITIONS, TITLE_WEIGHT
 from .documents import Documents, DocumentTable
 from .phrases import starts_in, whole_weights
-from .postings import BLOCK_COLUMNS, PLACE_COLUMNS, Postings, keys_of
+from .postings import BLOCK_COLUMNS, POSITION_COLUMNS, Postings, keys_of
 from .term_dictionary import key_of, prefix_of
 
 TYPE_CHECKING = False
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
     from .transaction import PostgresTransaction
 
     Span = tuple[str, str]
-    """A range of words, the end excluded."""
+    """A range of terms, the end excluded."""
     Weights = tuple[Numbers, Numbers]
-    """The positions of matching documents, each once, and their weights: occurrences, in the title times five."""
+    """The rows of matching documents, each once, and their weights: occurrences, in the title times five."""
 
 _LAST = "\U0010ffff"
-"""Appended to a prefix, the upper bound of all words with this prefix."""
+"""Appended to a prefix, the upper bound of all terms with this prefix."""
 _LOOK_UP = (
     "select * from search_look_up({}, cast(:firsts as text[]), cast(:lasts as text[]), cast(:asked as text[]), {})"
 )
-BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
-_WORD, _BLOCK, _PLACED = 2, slice(3, 8), slice(3, 10)
-"""The columns of its rows: a word, or else a block without or with places."""
-_COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {PLACE_COLUMNS}"}
+_BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
+_TERM, _BLOCK, _POSITIONED = 2, slice(3, 8), slice(3, 10)
+"""The columns of its rows: a term, or else a block without or with positions."""
+_COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {POSITION_COLUMNS}"}
 
 
 class Index:
@@ -46,15 +46,15 @@ class Index:
 
     def __init__(self, tx: PostgresTransaction) -> None:
         self._tx = tx
-        self._words: dict[Span, list[tuple[str, int]]] = {}
-        self._dead: Numbers = np.zeros(0, dtype=np.int64)
+        self._terms: dict[Span, list[tuple[str, int]]] = {}
+        self._deleted: Numbers = np.zeros(0, dtype=np.int64)
         self._reading: DocumentTable | None = None
         self._all: Documents | None = None
         self._ahead: tuple[set[int], list[Row]] = set(), []
         """The keys of prefetched blocks, and the blocks."""
         self.documents = 0
         self.average = 1.0
-        """The average number of words in a document."""
+        """The average number of terms in a document."""
 
     @property
     def all(self) -> Documents:
@@ -64,42 +64,42 @@ class Index:
         assert self._all is not None
         return self._all
 
-    def look_up(self, spans: Iterable[Span], words: Iterable[str] | None, *, places: bool = False) -> None:
-        """Read the words of each range, and prefetch the blocks of `words`, or of all words found if None.
+    def look_up(self, spans: Iterable[Span], terms: Iterable[str] | None, *, positions: bool = False) -> None:
+        """Read the terms of each range, and prefetch the blocks of `terms`, or of all terms found if None.
 
         Both take one message; `read` uses the prefetched blocks next.
         """
         asked = list(dict.fromkeys(spans))
-        ahead = None if words is None else set(words)
+        ahead = None if terms is None else set(terms)
         edges = [_edges(span) for span in asked]
         values = {
             "firsts": [first for first, _ in edges],
             "lasts": [last for _, last in edges],
-            "asked": None if ahead is None else [key_of(word) for word in ahead],
+            "asked": None if ahead is None else [key_of(term) for term in ahead],
         }
-        (rows,) = self._tx.together((_LOOK_UP.format(self._reading is None, places), values))
+        (rows,) = self._tx.together((_LOOK_UP.format(self._reading is None, positions), values))
         if self._reading is None:
             self._set_state(rows.pop(0))
-        found = sorted({(row[_WORD], row[0]) for row in rows if row[_WORD] is not None})
+        found = sorted({(row[_TERM], row[0]) for row in rows if row[_TERM] is not None})
         for span in asked:
-            self._words[span] = [row for row in found if span[0] <= row[0] < span[1]]
-        columns = _PLACED if places else _BLOCK
-        keys = set(keys_of([number for word, number in found if ahead is None or word in ahead]))
-        # A word may be outside its own range, as `ied`, whose stem is `y`: its blocks are ignored.
-        self._ahead = keys, [row[columns] for row in rows if row[_WORD] is None and row[0] in keys]
+            self._terms[span] = [row for row in found if span[0] <= row[0] < span[1]]
+        columns = _POSITIONED if positions else _BLOCK
+        keys = set(keys_of([number for term, number in found if ahead is None or term in ahead]))
+        # A term may be outside its own range, as `ied`, whose stem is `y`: its blocks are ignored.
+        self._ahead = keys, [row[columns] for row in rows if row[_TERM] is None and row[0] in keys]
 
     def _set_state(self, row: Row) -> None:
-        self.documents, length, _, dead, fresh, _, segments, *_ = row
+        self.documents, length, _, deleted, buffered, _, segments, *_ = row
         self.average = length / self.documents if self.documents else 1.0
-        self._dead = np.frombuffer(dead or b"", dtype=">i4")
-        self._reading = DocumentTable(self._tx, fresh, segments)
+        self._deleted = np.frombuffer(deleted or b"", dtype=">i4")
+        self._reading = DocumentTable(self._tx, buffered, segments)
 
     def between(self, span: Span) -> list[tuple[str, int]]:
-        """Return the words of a range that was looked up, in order, each with its id."""
-        return self._words[span]
+        """Return the terms of a range that was looked up, in order, each with its id."""
+        return self._terms[span]
 
-    def read(self, numbers: Iterable[int], *, places: bool = False) -> PostingLists:
-        """Read the posting lists of these words in one message, including the places if requested."""
+    def read(self, numbers: Iterable[int], *, positions: bool = False) -> PostingLists:
+        """Read the posting lists of these terms in one message, including the positions if requested."""
         if self._reading is None:
             self.look_up([], [])
         assert self._reading is not None
@@ -108,48 +108,48 @@ class Index:
         missing = [key for key in keys_of(wanted) if key not in known]
         statements: list[tuple[str, Parameters]] = [] if self._all is not None else self._reading.statements
         if missing:
-            statements = [*statements, (BLOCKS.format(_COLUMNS[places]), {"keys": missing})]
+            statements = [*statements, (_BLOCKS.format(_COLUMNS[positions]), {"keys": missing})]
         answers = self._tx.together(*statements) if statements else []
         if missing:
             blocks += answers.pop()
         if self._all is None:
             self._all = self._reading.documents(answers)
-        held = PostingLists(self._all, Postings.of_blocks(blocks), wanted, self._dead, places=places)
-        return held if held.is_whole else self.read(wanted, places=True)
+        held = PostingLists(self._all, Postings.of_blocks(blocks), wanted, self._deleted, positions=positions)
+        return held if held.is_whole else self.read(wanted, positions=True)
 
 
 class PostingLists:
-    """The posting lists of some words."""
+    """The posting lists of some terms."""
 
     def __init__(
-        self, documents: Documents, blocks: Postings, wanted: list[int], dead: Numbers, *, places: bool
+        self, documents: Documents, blocks: Postings, wanted: list[int], deleted: Numbers, *, positions: bool
     ) -> None:
         self._count = len(documents)
         self._parts: list[tuple[Postings, Numbers, Numbers]] = []
-        """Postings, the indexes of those that are in existing documents, and the position of each document."""
-        for part in (blocks, documents.postings) if len(documents.postings) else (blocks,):
+        """Postings, the indexes of those that are in existing documents, and the row of each document."""
+        for part in (blocks, documents.buffered.postings) if len(documents.buffered.postings) else (blocks,):
             chosen = np.flatnonzero(np.isin(part.numbers, wanted))
-            at = documents.positions_of(part.slots[chosen])
-            if len(dead):
-                at[np.isin(part.slots[chosen], dead)] = -1
+            at = documents.rows_of(part.slots[chosen])
+            if len(deleted):
+                at[np.isin(part.slots[chosen], deleted)] = -1
             is_there = at >= 0
             self._parts.append((part, chosen[is_there], at[is_there]))
         self._numbers = np.concatenate([part.numbers[chosen] for part, chosen, _ in self._parts])
         self._at = np.concatenate([at for _, _, at in self._parts])
         weights = np.concatenate([part.weights[chosen] for part, chosen, _ in self._parts])
-        self.is_whole = places or not (weights == HEAVY).any()
-        """True if all weights are known: a large one is stored with the places."""
-        if places and (weights == HEAVY).any():
+        self.is_whole = positions or not (weights == HEAVY).any()
+        """True if all weights are known: a large one is stored with the positions."""
+        if positions and (weights == HEAVY).any():
             weights = np.concatenate([whole_weights(part.take(chosen)) for part, chosen, _ in self._parts])
         self._weights = weights.astype(np.float64)
 
     def of(self, number: int) -> Weights:
-        """Return the documents that contain a word."""
+        """Return the documents that contain a term."""
         chosen = self._numbers == number
         return self._at[chosen], self._weights[chosen]
 
     def any_of(self, numbers: list[int]) -> Weights:
-        """Return the documents that contain any of these words, with summed weights."""
+        """Return the documents that contain any of these terms, with summed weights."""
         if len(numbers) == 1:
             return self.of(numbers[0])
         chosen = np.isin(self._numbers, numbers)
@@ -158,17 +158,17 @@ class PostingLists:
         return at, weights[at]
 
     def phrase(self, parts: list[list[int]]) -> Weights:
-        """Return the documents in which a word of each part follows a word of the previous part."""
+        """Return the documents in which a term of each part follows a term of the previous part."""
         holding = [self._mask(numbers) for numbers in parts]
         wanted = np.logical_and.reduce(holding)
         starts: Numbers | None = None
         for distance, numbers in sorted(enumerate(parts), key=lambda one: holding[one[0]].sum()):
             here = self._starts(numbers, wanted, distance)
             starts = here if starts is None else starts[_is_among(starts, here)]
-            wanted = mask_of(starts // PLACES, self._count)
+            wanted = mask_of(starts // POSITIONS, self._count)
         assert starts is not None
-        each = np.where(starts % PLACES >= IN_BODY, 1, TITLE_WEIGHT)
-        weights = np.bincount(starts // PLACES, weights=each, minlength=self._count)
+        each = np.where(starts % POSITIONS >= IN_BODY, 1, TITLE_WEIGHT)
+        weights = np.bincount(starts // POSITIONS, weights=each, minlength=self._count)
         at = np.flatnonzero(weights)
         return at, weights[at]
 
@@ -176,7 +176,7 @@ class PostingLists:
         return mask_of(self._at[np.isin(self._numbers, numbers)], self._count)
 
     def _starts(self, numbers: list[int], wanted: Numbers, distance: int) -> Numbers:
-        """Return the sorted starts of phrases with one of the words at this distance, in the wanted documents."""
+        """Return the sorted starts of phrases with one of the terms at this distance, in the wanted documents."""
         found = []
         for part, chosen, at in self._parts:
             here = np.flatnonzero(np.isin(part.numbers[chosen], numbers) & wanted[at])
@@ -187,7 +187,7 @@ class PostingLists:
 
 
 def mask_of(at: Numbers, count: int) -> Numbers:
-    """Return a mask of length `count` that is True at these positions."""
+    """Return a mask of length `count` that is True at these indexes."""
     mask = np.zeros(count, dtype=bool)
     mask[at] = True
     return mask
@@ -208,10 +208,10 @@ class MatchEvaluator:
     def __init__(self, index: Index, node: Operand | Expression) -> None:
         operands = _operands(node)
         spans = [span for one in operands for span in _spans(one)]
-        places = any(len(one.words) > 1 for one in operands)
-        index.look_up(spans, None, places=places)
+        positions = any(len(one.words) > 1 for one in operands)
+        index.look_up(spans, None, positions=positions)
         self._index = index
-        self._held = index.read([number for span in spans for _, number in index.between(span)], places=places)
+        self._held = index.read([number for span in spans for _, number in index.between(span)], positions=positions)
         self.mask, phrases = self._match(node)
         self.phrases = [(hits, (at[mask[at]], weights[mask[at]])) for hits, (at, weights), mask in phrases]
 
@@ -233,7 +233,7 @@ class MatchEvaluator:
         return matched, scored
 
     def _match_operand(self, operand: Operand) -> Weights:
-        """Return the documents that contain the words of an operand adjacently."""
+        """Return the documents that contain the terms of an operand adjacently."""
         parts = [[number for _, number in self._index.between(span)] for span in _spans(operand)]
         return self._held.phrase(parts) if len(parts) > 1 else self._held.any_of(parts[0])
 
@@ -245,15 +245,15 @@ def _operands(node: Operand | Expression) -> list[Operand]:
 
 
 def _spans(operand: Operand) -> list[Span]:
-    """Return the range of dictionary words that match each word of an operand."""
-    spans = [(word, word + "\0") for word in operand.words]
+    """Return the range of dictionary terms that match each term of an operand."""
+    spans = [(term, term + "\0") for term in operand.words]
     if operand.prefix:
         spans[-1] = (operand.words[-1], operand.words[-1] + _LAST)
     return spans
 
 
 def _edges(span: Span) -> Span:
-    """Return the range of keys that includes all words of a range; the key of a long word is its prefix and a hash."""
+    """Return the range of keys that includes all terms of a range; the key of a long term is its prefix and a hash."""
     start, end = span
     if end == start + "\0":
         return key_of(start), key_of(start) + "\x01"  # nothing can be in between

@@ -1,8 +1,8 @@
-"""Postings as arrays (word, document, weight, places), and the blocks in which they are stored.
+"""Postings as arrays (term, document, weight, positions), and the blocks in which they are stored.
 
-A block contains the postings of one frequent word, or of several words with adjacent ids, one word after the other.
-Numbers are delta-encoded varints (see codec.py): word ids relative to the previous word, slots relative to the previous
-slot, and the first slot of a word relative to the lowest slot of the block.
+A block contains the postings of one frequent term, or of several terms with adjacent ids, one term after the other.
+Numbers are delta-encoded varints (see codec.py): term ids relative to the previous term, slots relative to the previous
+slot, and the first slot of a term relative to the lowest slot of the block.
 """
 
 from __future__ import annotations
@@ -24,86 +24,89 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = NDArray[Any]
 
-BLOCK_COLUMNS = "words, counts, base, slots, weights"
-PLACE_COLUMNS = "sizes, places"
+BLOCK_COLUMNS = "terms, counts, base, slots, weights"
+POSITION_COLUMNS = "sizes, positions"
 NEAR = 5
-"""The ids of words that share a block differ only in this many low bits: 32 words. The schema depends on it too."""
+"""The ids of terms that share a block differ only in this many low bits: 32 terms. The schema depends on it too."""
 _MANY_BYTES = 64
-"""A word whose postings take more has its own block; a shared block stays small enough to be stored in one tuple."""
+"""A term whose postings take more has its own block; a shared block stays small enough to be stored in one tuple."""
 _MAX_VARINT_BYTES = 5
 """The size of the largest 32-bit integer as a varint."""
 
 
 class Postings:
-    """Postings, ordered by word and slot if they come from one block."""
+    """Postings, ordered by term and slot if they come from one block."""
 
-    FIELDS = __slots__ = ("numbers", "slots", "weights", "sizes", "lengths", "places")
+    FIELDS = __slots__ = ("numbers", "slots", "weights", "sizes", "lengths", "positions")
 
     def __init__(
-        self, numbers: Numbers, slots: Numbers, weights: Numbers, sizes: Numbers, lengths: Numbers, places: Numbers
+        self, numbers: Numbers, slots: Numbers, weights: Numbers, sizes: Numbers, lengths: Numbers, positions: Numbers
     ) -> None:
         self.numbers = numbers
         self.slots = slots
         self.weights = weights
         self.sizes = sizes
         self.lengths = lengths
-        """The number of bytes of the places of each posting."""
-        self.places = places
+        """The number of bytes of the positions of each posting."""
+        self.positions = positions
 
     @classmethod
     def of(
-        cls, numbers: Numbers, slots: Numbers, weights: Sequence[bytes], placed: Sequence[Sequence[bytes]]
+        cls, numbers: Numbers, slots: Numbers, weights: Sequence[bytes], positioned: Sequence[Sequence[bytes]]
     ) -> Postings:
-        """Return postings from encoded columns; `placed` has their sizes and places, if those were read."""
-        sizes, places = (b"".join(column) for column in placed) if placed else (b"", b"")
+        """Return postings from encoded columns; `positioned` has their sizes and positions, if those were read."""
+        sizes, positions = (b"".join(column) for column in positioned) if positioned else (b"", b"")
         return cls(
-            numbers, slots, _bytes_in(b"".join(weights)), _bytes_in(sizes), _lengths(sizes, places), _bytes_in(places)
+            numbers,
+            slots,
+            _bytes_in(b"".join(weights)),
+            _bytes_in(sizes),
+            _lengths(sizes, positions),
+            _bytes_in(positions),
         )
 
     @classmethod
     def of_blocks(cls, rows: Sequence[Row]) -> Postings:
-        """Decode the postings of blocks, read as `BLOCK_COLUMNS` and optionally `PLACE_COLUMNS`."""
+        """Decode the postings of blocks, read as `BLOCK_COLUMNS` and optionally `POSITION_COLUMNS`."""
         if not rows:
             return cls.of(_NONE, _NONE, (), ())
-        words, counts, bases, slots, weights, *placed = zip(*rows, strict=True)
+        terms, counts, bases, slots, weights, *positioned = zip(*rows, strict=True)
         lengths = decode_varint_array(b"".join(counts))
         first = np.cumsum(lengths) - lengths
         steps = decode_varint_array(b"".join(slots))
         sums = np.cumsum(steps)
         from_base = sums - np.repeat(sums[first] - steps[first], lengths)
         base = np.repeat(np.array(bases, dtype=np.int64), [len(one) for one in weights])
-        return cls.of(np.repeat(decode_deltas(words), lengths), from_base + base, weights, placed)
+        return cls.of(np.repeat(decode_deltas(terms), lengths), from_base + base, weights, positioned)
 
     @classmethod
-    def of_documents(cls, rows: Sequence[Row]) -> Postings:
-        """Decode the postings of documents, each with its slot, words, weights, sizes and places."""
-        if not rows:
-            return cls.of(_NONE, _NONE, (), ())
-        slots, words, weights, *placed = zip(*rows, strict=True)
-        held = [len(one) for one in weights]
-        return cls.of(decode_deltas(words), np.repeat(np.array(slots, dtype=np.int64), held), weights, placed)
+    def of_documents(cls, slots: Numbers, counts: Numbers, terms: bytes, columns: Sequence[bytes]) -> Postings:
+        """Decode the postings of documents: their term ids, separated by 0, and their weights, sizes and positions."""
+        numbers = decode_deltas([terms]).astype(np.int32)
+        weights, *positioned = columns
+        return cls.of(numbers, np.repeat(slots.astype(np.int32), counts), [weights], [[one] for one in positioned])
 
     def __len__(self) -> int:
         return len(self.numbers)
 
     def take(self, at: Numbers) -> Postings:
-        """Return the postings at these indexes, in this order, with their places if those were read."""
-        sizes, lengths, places = self.sizes, self.lengths, self.places
+        """Return the postings at these indexes, in this order, with their positions if those were read."""
+        sizes, lengths, positions = self.sizes, self.lengths, self.positions
         if len(sizes):
             starts = (np.cumsum(lengths) - lengths)[at]
             sizes, lengths = sizes[at], lengths[at]
-            places = places[runs(starts, lengths)]
-        return Postings(self.numbers[at], self.slots[at], self.weights[at], sizes, lengths, places)
+            positions = positions[runs(starts, lengths)]
+        return Postings(self.numbers[at], self.slots[at], self.weights[at], sizes, lengths, positions)
 
     def concat(self, other: Postings) -> Postings:
         """Return these postings followed by others."""
         return Postings(*(np.concatenate([getattr(self, name), getattr(other, name)]) for name in self.FIELDS))
 
     def blocks(self) -> list[tuple[Any, ...]]:
-        """Encode as blocks: the key, `BLOCK_COLUMNS` and `PLACE_COLUMNS` of each."""
-        words, which, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
-        size = 4 * counts + np.bincount(which, weights=self.lengths, minlength=len(words))
-        keys = np.where(size > _MANY_BYTES, words, shared_key(words))[which]
+        """Encode as blocks: the key, `BLOCK_COLUMNS` and `POSITION_COLUMNS` of each."""
+        terms, which, counts = np.unique(self.numbers, return_inverse=True, return_counts=True)
+        size = 4 * counts + np.bincount(which, weights=self.lengths, minlength=len(terms))
+        keys = np.where(size > _MANY_BYTES, terms, shared_key(terms))[which]
         order = np.lexsort((self.slots, self.numbers, keys))
         return self.take(order).blocks_by(keys[order])
 
@@ -113,28 +116,29 @@ class Postings:
             return []
         edges = np.append(np.flatnonzero(np.diff(keys, prepend=keys[0] - 1)), len(self))
         new = np.flatnonzero(np.diff(self.numbers, prepend=-1))
-        word_edges = np.append(np.searchsorted(new, edges[:-1]), len(new))
-        base = np.minimum.reduceat(self.slots, edges[:-1])
-        steps = np.diff(self.slots, prepend=0)
-        steps[new] = (self.slots - np.repeat(base, np.diff(edges)))[new]
-        words = self.numbers[new]
-        gaps = np.diff(words, prepend=0)
-        gaps[word_edges[:-1]] = words[word_edges[:-1]]
+        term_edges = np.append(np.searchsorted(new, edges[:-1]), len(new))
+        slots = self.slots.astype(np.int64)
+        base = np.minimum.reduceat(slots, edges[:-1])
+        steps = np.diff(slots, prepend=0)
+        steps[new] = (slots - np.repeat(base, np.diff(edges)))[new]
+        terms = self.numbers[new]
+        gaps = np.diff(terms, prepend=0)
+        gaps[term_edges[:-1]] = terms[term_edges[:-1]]
         columns = (
-            _cut(gaps, word_edges), _cut(np.diff(new, append=len(self)), word_edges), base.tolist(), _cut(steps, edges),
+            _cut(gaps, term_edges), _cut(np.diff(new, append=len(self)), term_edges), base.tolist(), _cut(steps, edges),
             _slices(self.weights, edges), _slices(self.sizes, edges),
-            _slices(self.places, np.append(0, np.cumsum(self.lengths))[edges]),
+            _slices(self.positions, np.append(0, np.cumsum(self.lengths))[edges]),
         )  # fmt: skip
         return list(zip(keys[edges[:-1]].tolist(), *columns, strict=True))
 
 
 def shared_key(number: Any) -> Any:
-    """Return the key of the block that a word shares with others; the key of its own block would be its id."""
+    """Return the key of the block that a term shares with others; the key of its own block would be its id."""
     return -1 - (number >> NEAR)
 
 
 def keys_of(numbers: Iterable[int]) -> list[int]:
-    """Return the keys of all blocks that may contain these words."""
+    """Return the keys of all blocks that may contain these terms."""
     own = set(numbers)
     return [*own, *{shared_key(number) for number in own}]
 
@@ -149,10 +153,10 @@ def _cut(numbers: Numbers, edges: Numbers) -> list[bytes]:
         sizes += numbers >= 1 << 7 * more
     starts = np.append(0, np.cumsum(sizes))
     found = np.empty(starts[-1], dtype=np.uint8)
-    for place in range(int(sizes.max(initial=1))):
-        here = sizes > place
-        goes_on = np.where(sizes[here] > place + 1, 128, 0)
-        found[starts[:-1][here] + place] = numbers[here] >> 7 * place & 127 | goes_on
+    for position in range(int(sizes.max(initial=1))):
+        here = sizes > position
+        goes_on = np.where(sizes[here] > position + 1, 128, 0)
+        found[starts[:-1][here] + position] = numbers[here] >> 7 * position & 127 | goes_on
     return _slices(found, starts[edges])
 
 
@@ -165,11 +169,11 @@ def _bytes_in(data: bytes) -> Numbers:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def _lengths(sizes: bytes, places: bytes) -> Numbers:
-    """Return the number of bytes of the places of each posting, including the varint of their size if there is one."""
+def _lengths(sizes: bytes, positions: bytes) -> Numbers:
+    """Return the number of bytes of the positions of each posting, including the varint of their size if any."""
     if 0 not in sizes:
-        return _bytes_in(sizes).astype(np.int64)
-    return np.diff([end for _, end in spans_of(sizes, places)], prepend=0)
+        return _bytes_in(sizes).astype(np.int32)
+    return np.diff([end for _, end in spans_of(sizes, positions)], prepend=0).astype(np.int32)
 
 
 def runs(starts: Numbers, lengths: Numbers) -> Numbers:

@@ -66,7 +66,7 @@ def run_with_retry(
         if time.monotonic() + pause_s >= until:
             raise _unknown_error(call) if in_doubt else failure from failure
         if is_lost(failure) or isinstance(failure, Unconfirmed):
-            engine.close()  # idle connections are lost too
+            engine.disconnect()  # idle connections are lost too
         time.sleep(pause_s)
         pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
 
@@ -94,7 +94,7 @@ def read_with_retry(
             if not _is_temporary(engine, error) or time.monotonic() + pause_s >= until:
                 raise
             if is_lost(error):
-                engine.close()  # idle connections are lost too
+                engine.disconnect()  # idle connections are lost too
         except BaseException:
             tx.rollback()
             raise

@@ -11,6 +11,8 @@ from moss_memory.storage.schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .connections import Connection
 
 FOLDER = os.path.join(os.path.dirname(__file__), "schema")
@@ -23,9 +25,10 @@ _OLDEST = 14
 _DUPLICATE_ERRORS = (errors.DuplicateTable, errors.DuplicateFunction, errors.DuplicateObject)
 
 
-def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
+def prepare(connection: Connection, index: Callable[[Connection], None], wanted: int = SCHEMA_VERSION) -> None:
     """Create the schema if there is none, or migrate an older one, one process at a time.
 
+    `index` indexes all documents that a migration has queued, in the transaction of the migration.
     A negative version marks an unfinished bulk load: only the process that loads wants it, all others are refused.
     """
     version = version_of(connection)
@@ -42,6 +45,8 @@ def prepare(connection: Connection, wanted: int = SCHEMA_VERSION) -> None:
         if version != wanted:
             for text in _read_files(abs(version)):
                 connection.execute(text)
+            if version:
+                index(connection)
             connection.execute("delete from moss_schema")
             connection.execute(f"insert into moss_schema (version) values ({wanted})")
         connection.execute("commit")

@@ -1,4 +1,4 @@
-"""The dictionary of the index: every word has an id while any document contains it."""
+"""The dictionary of the index: every term has an id while any document contains it."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from .transaction import PostgresWrite
 
 LONGEST_BYTES = 2000
-"""The key of a longer word is its prefix and a hash."""
+"""The key of a longer term is its prefix and a hash."""
 _HASH_SEPARATOR = "\x01"
-"""No word contains it, and it sorts before every character of a word."""
-WORDS_LOCK = 0x6D6F7373_00000011
-"""Advisory lock: shared while indexing, exclusive while removing unused words."""
-MAX_CACHED_WORDS = 50_000
+"""No term contains it, and it sorts before every character of a term."""
+TERMS_LOCK = 0x6D6F7373_00000011
+"""Advisory lock: shared while indexing, exclusive while removing unused terms."""
+MAX_CACHED_TERMS = 50_000
 MAX_CACHED_CHARS = 40
 """The limits of the cache of a process: together about 8 MB."""
 
 
 class TermDictionary:
-    """A cache of word ids, valid until words are removed from the dictionary."""
+    """A cache of term ids, valid until terms are removed from the dictionary."""
 
     __slots__ = ("_cache",)
 
@@ -37,39 +37,39 @@ class TermDictionary:
 
     def learn(self, generation: int, numbers: dict[str, int]) -> None:
         """Cache ids that are committed."""
-        short = {word: number for word, number in numbers.items() if len(word) <= MAX_CACHED_CHARS}
+        short = {term: number for term, number in numbers.items() if len(term) <= MAX_CACHED_CHARS}
         known = self.known(generation)
-        if known and len(known) + len(short) <= MAX_CACHED_WORDS:
+        if known and len(known) + len(short) <= MAX_CACHED_TERMS:
             known.update(short)
         else:
             self._cache = (generation, short)
 
 
-def key_of(word: str) -> str:
-    """Return the key of a word in the dictionary."""
-    data = word.encode()
+def key_of(term: str) -> str:
+    """Return the key of a term in the dictionary."""
+    data = term.encode()
     if len(data) <= LONGEST_BYTES:
-        return word
-    return f"{prefix_of(word)}{_HASH_SEPARATOR}{hashlib.sha256(data).hexdigest()}"
+        return term
+    return f"{prefix_of(term)}{_HASH_SEPARATOR}{hashlib.sha256(data).hexdigest()}"
 
 
-def prefix_of(word: str) -> str:
-    """Return the longest prefix of a word that begins the key of every word with this prefix."""
-    return word.encode()[: LONGEST_BYTES - 100].decode(errors="ignore")
+def prefix_of(term: str) -> str:
+    """Return the longest prefix of a term that begins the key of every term with this prefix."""
+    return term.encode()[: LONGEST_BYTES - 100].decode(errors="ignore")
 
 
-def assign_ids(tx: PostgresWrite, words: Iterable[str], known: dict[str, int]) -> dict[str, int]:
-    """Return the id of each word, and assign one to new words; ids in `known` are not read again."""
+def assign_ids(tx: PostgresWrite, terms: Iterable[str], known: dict[str, int]) -> dict[str, int]:
+    """Return the id of each term, and assign one to new terms; ids in `known` are not read again."""
     found: dict[str, int] = {}
     new: dict[str, str] = {}
-    for word in words:
-        number = known.get(word)
+    for term in terms:
+        number = known.get(term)
         if number is None:
-            new[key_of(word)] = word
+            new[key_of(term)] = term
         else:
-            found[word] = number
+            found[term] = number
     if new:
-        wholes = [None if key == word else word for key, word in new.items()]
-        sql = "select word, id from number_words(cast(:given as text[]), cast(:wholes as text[]))"
+        wholes = [None if key == term else term for key, term in new.items()]
+        sql = "select term, id from assign_term_ids(cast(:given as text[]), cast(:wholes as text[]))"
         found |= {new[key]: number for key, number in tx.rows(sql, {"given": list(new), "wholes": wholes})}
     return found

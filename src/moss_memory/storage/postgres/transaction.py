@@ -193,6 +193,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._number = 0
         self._indexes = False
         self._erases = False
+        self._index_is_due = False
         self._taken: list[str] = []
         self._learnt: dict[int, dict[str, int]] = {}
 
@@ -330,15 +331,18 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         for generation, numbers in self._learnt.items():
             self._engine.dictionary.learn(generation, numbers)
         self._learnt = {}
+        if self._index_is_due:
+            self._index_is_due = False
+            self._engine.maintain_index(self.call)
 
-    def known_words(self, generation: int) -> dict[str, int]:
-        """Return the cached ids of words, valid for this generation of the dictionary."""
+    def known_terms(self, generation: int) -> dict[str, int]:
+        """Return the cached ids of terms, valid for this generation of the dictionary."""
         learnt = self._learnt.get(generation)
         known = self._engine.dictionary.known(generation)
         return {**known, **learnt} if learnt else known
 
-    def learn_words(self, generation: int, numbers: dict[str, int]) -> None:
-        """Cache ids of words for later calls, once this one is committed."""
+    def learn_terms(self, generation: int, numbers: dict[str, int]) -> None:
+        """Cache ids of terms for later calls, once this one is committed."""
         self._learnt.setdefault(generation, {}).update(numbers)
 
     def _update_index(self) -> None:
@@ -346,12 +350,38 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         if self._indexes or self._erases:
             from .indexer import index_changes
 
-            index_changes(self, changes=self._indexes, erases=self._erases)
+            self._index_is_due = index_changes(self, erases=self._erases) or self._index_is_due
             self._indexes = self._erases = False
 
     def begin_snapshot(self) -> None:
         """Index the changes of this call, so that its own searches see them."""
         self._update_index()
+
+
+class _NoCall:
+    """Stands for the call of a migration, which has none."""
+
+    config = None
+    operation = "upgrade"
+
+    @staticmethod
+    def clock_ms() -> int:
+        return 0
+
+
+class MigrationTransaction(PostgresWrite):
+    """The transaction of a migration, which has begun on its connection."""
+
+    def __init__(self, engine: PostgresEngine, connection: Connection) -> None:
+        no_call: Any = _NoCall
+        super().__init__(engine, 0.0, no_call)
+        self._connection = connection
+
+    def index_queued(self) -> None:
+        """Index the documents that the migration has queued."""
+        self._indexes = True
+        self._update_index()
+        self.send("select 1", None)  # sends the queued statements
 
 
 def _is_idle(connection: Connection) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, find_alike, invalid_request, next_call, words_of_name
+from moss_memory.errors import MossError, backticked, find_alike, invalid_request, next_call, words_of_name
 from moss_memory.registry import catalog
 from moss_memory.registry.foreign_tools import translate
+from moss_memory.registry.repair import corrected_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from moss_memory.registry.operation import Operation
 
 
 def unknown_tool(tool: str, arguments: Any, is_available: Callable[[str], bool]) -> MossError:
@@ -19,10 +22,12 @@ def unknown_tool(tool: str, arguments: Any, is_available: Callable[[str], bool])
     foreign = translate(shown, arguments)
     if foreign is not None and is_available(foreign[0]):
         error = invalid_request(f"{said}; `{foreign[0]}` does it", nearest=foreign[0])
-        error.recovery = next_call(*foreign, f"does what {shown} does elsewhere")
+        missing = [name for name in _operation(foreign[0]).required if name not in foreign[1]]
+        hint = f"; add {backticked(missing)}" if missing else ""
+        error.recovery = next_call(*foreign, f"does what {shown} does elsewhere{hint}")
         return error
     known = [operation.name for operation in catalog.operations() if is_available(operation.name)]
-    like = find_alike(shown, known) or _alike_by_words(shown, known)
+    like = _spelled_alike(shown, known) or _alike_by_words(shown, known)
     if not known:
         return invalid_request(f"{said}; every tool is disabled by the configuration")
     if like is None:
@@ -32,27 +37,31 @@ def unknown_tool(tool: str, arguments: Any, is_available: Callable[[str], bool])
             error.recovery = next_call("moss_tools", {"query": question}, "finds a tool by words")
         return error
     error = invalid_request(f"{said}; the nearest is `{like}`", nearest=like)
-    if _fits(like, arguments):
-        error.recovery = next_call(like, arguments, "is the same call with the nearest name")
-    elif is_available("moss_tools"):
+    if isinstance(arguments, dict):
+        error.recovery = corrected_call(_operation(like), arguments, "is the same call with the nearest name")
+    if error.recovery is None and is_available("moss_tools"):
         error.recovery = next_call("moss_tools", {"names": [like]}, "shows the nearest one")
     return error
+
+
+def _spelled_alike(tool: str, known: list[str]) -> str | None:
+    """Return the tool that is spelled alike, word by word: `tasks_finish` is no misspelled `tasks_list`."""
+    like = find_alike(tool, known)
+    words, others = words_of_name(tool), words_of_name(like or "")
+    alike = len(words) != len(others) or all(find_alike(one, [other]) for one, other in zip(words, others, strict=True))
+    return like if alike else None
 
 
 def _alike_by_words(tool: str, known: list[str]) -> str | None:
     """Return the tool that shares a whole word with this name and matches its words best; None if none does."""
     from .tool_index import search_tools
 
-    words = set(words_of_name(tool))
-    return next(
-        (name for name in search_tools(" ".join(words)) if name in known and words & set(words_of_name(name))), None
-    )
+    words = words_of_name(tool)
+    found = search_tools(" ".join(words))
+    return next((name for name in found if name in known and not set(words).isdisjoint(words_of_name(name))), None)
 
 
-def _fits(tool: str, arguments: Any) -> bool:
-    """Return True if a tool takes these arguments."""
-    operation = catalog.find(tool)
-    try:
-        return operation is not None and isinstance(arguments, dict) and bool(operation.decode(dict(arguments)))
-    except MossError:
-        return False
+def _operation(tool: str) -> Operation:
+    found = catalog.find(tool)
+    assert found is not None, tool
+    return found

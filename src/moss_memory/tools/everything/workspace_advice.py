@@ -46,6 +46,7 @@ def advise_unknown(
     norm = normalize_workspace(asked)
     if (
         not _is_about_content(error, operation.name)
+        or "renamed_to" in (error.details or {})
         or _is_same(asked, tx.config.workspace)
         or workspace_exists(tx, norm)
     ):

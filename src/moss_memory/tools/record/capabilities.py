@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from moss_memory.errors import MossError, closest_match, invalid_request, next_call
+from moss_memory.errors import MossError, find_alike, invalid_request
+from moss_memory.registry.decode import PLACEHOLDER, is_placeholder
 from moss_memory.rows.times import instant_us
 from moss_memory.storage.files.json_files import json_files, read_object, shown_path
 
@@ -22,12 +23,9 @@ _BUILT_IN = os.path.join(os.path.dirname(__file__), "capabilities")
 _NAME_MAX_CHARS = 128
 _MESSAGE_CHARS = 300
 _PROBLEMS_SHOWN = 10
-_SIMILARITY = 0.7
 _ERRORS_SHOWN = 20
 _TOLD = 5
 """The maximum number of violations in a message; the details have all."""
-PLACEHOLDER = "(fill in:"
-"""The beginning of a text that stands for a missing value; a body with one is refused."""
 
 
 class Capability:
@@ -68,12 +66,12 @@ class Capability:
         return errors
 
     def _unknown_field(self, name: str) -> MossError:
-        like = closest_match(name, list(self.fields)) or ""
+        like = find_alike(name, self.fields)
+        hint, details = ("", {}) if like is None else (f"; the nearest is {like!r}", {"nearest": like})
         return invalid_request(
-            f"body.{name[:100]} is no field of {self.entity_type}; the nearest is {like!r}"
-            f" (known: {', '.join(self.fields)})",
+            f"body.{name[:100]} is no field of {self.entity_type}{hint} (known: {', '.join(self.fields)})",
             path=f"body.{name[:100]}",
-            nearest=like,
+            **details,
         )
 
     def completed(self, body: dict[str, Any], errors: list[MossError]) -> dict[str, Any]:
@@ -81,7 +79,7 @@ class Capability:
         wrong = {str((error.details or {}).get("path")) for error in errors}
         known = {name: value for name, value in body.items() if name in self.fields}
         for name in body:
-            like = closest_match(name, list(self.fields), cutoff=_SIMILARITY) if name not in self.fields else None
+            like = find_alike(name, self.fields) if name not in self.fields else None
             if like is not None and like not in known:
                 known[like] = body[name]
                 wrong.discard(f"body.{like}")
@@ -141,27 +139,34 @@ class Registry:
         self.problems: list[dict[str, str]] = []
 
     def find(self, capability_id: str) -> Capability:
-        """Return a capability by its id; refuse an unknown one with the list of ids."""
+        """Return a capability by its id, or by a type of entity that only one has; refuse an unknown one."""
         found = self.capabilities.get(capability_id)
         if found is None:
+            typed = self.of_type(capability_id)
+            if len(typed) == 1:
+                return typed[0]
             known = sorted(self.capabilities)
-            suggestion = self._suggest(capability_id)
+            like = self._suggest(capability_id)
+            suggestion = f"did you mean {like}? " if like else ""
             broken = "".join(
                 f"; {one['file']} cannot be used: {one['message']}" for one in self.problems[:_PROBLEMS_SHOWN]
             )
             raise MossError(
                 "UNKNOWN_CAPABILITY",
                 f"there is no capability {capability_id[:100]!r}; {suggestion}known: {', '.join(known)}{broken}",
-                details={"known": known, **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {})},
-                recovery=next_call("record_capabilities", {}, "lists what can be recorded, with fields and examples"),
+                details={
+                    "known": known,
+                    **({"nearest": like} if like else {}),
+                    **({"problems": self.problems[:_PROBLEMS_SHOWN]} if self.problems else {}),
+                },
             )
         return found
 
-    def _suggest(self, asked: str) -> str:
-        """Return a suggestion for an entity type or a misspelled id; empty if none is similar."""
-        typed = [one.capability_id for one in self.of_type(asked)]
-        like = typed[0] if typed else closest_match(asked, list(self.capabilities), cutoff=_SIMILARITY)
-        return f"did you mean {like}? " if like else ""
+    def _suggest(self, asked: str) -> str | None:
+        """Return the id that is meant by a misspelled id or type of entity; None if none is similar."""
+        names = {one.entity_type: one.capability_id for one in self.capabilities.values()}
+        like = find_alike(asked, [*self.capabilities, *names])
+        return None if like is None else names.get(like, like)
 
     def of_type(self, entity_type: str) -> list[Capability]:
         """Return the capabilities of one type of entity."""
@@ -286,7 +291,7 @@ def _check_value(value: Any, field: dict[str, Any], path: str) -> None:
     if not isinstance(value, expected[kind]) or (kind == "number" and isinstance(value, bool)):
         article = "an" if kind in ("object", "time") else "a"
         raise invalid_request(f"{path} must be {article} {'ISO 8601 time' if kind == 'time' else kind}", path=path)
-    if isinstance(value, str) and value.startswith(PLACEHOLDER) and value.endswith(")"):
+    if isinstance(value, str) and is_placeholder(value):
         raise invalid_request(f"{path} still says {value[:100]!r}; say what it is", path=path)
     if kind == "time":
         instant_us(value, what=path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid_request
+from moss_memory.errors import MossError, find_alike, invalid_request
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.names import normalize_workspace
@@ -263,8 +263,12 @@ def _stored_values(capabilities: list[Capability], name: str, value: Any) -> lis
     fields = [capability.fields[name] for capability in capabilities if name in capability.fields]
     if capabilities and not fields:
         known = sorted({field for capability in capabilities for field in capability.fields})
+        like = find_alike(name, known)
+        hint, details = ("", {}) if like is None else (f"; the nearest is {like!r}", {"nearest": like})
         raise invalid_request(
-            f"{path} is no field of {capabilities[0].entity_type} (known: {', '.join(known)})", path=path
+            f"{path} is no field of {capabilities[0].entity_type}{hint} (known: {', '.join(known)})",
+            path=path,
+            **details,
         )
     kinds = {field["type"] for field in fields} or {"string", "time"}
     found = {property_value(value, "string")} if kinds != {"time"} else set()

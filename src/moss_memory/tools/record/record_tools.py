@@ -135,10 +135,22 @@ def _explain(error: MossError) -> MossError:
     return translated
 
 
+def _propose_capability(tool: str, values: dict[str, Any], error: MossError) -> dict[str, Any] | None:
+    """Return the same call with the capability that was meant, else the list of capabilities."""
+    if error.code != "UNKNOWN_CAPABILITY":
+        return None
+    like = (error.details or {}).get("nearest")
+    given = {**values, "capability_id": like}
+    if like is None or len(canonical(given)) > RECOVERY_MAX_CHARS:
+        return next_call("record_capabilities", {}, "lists what can be recorded, with fields and examples")
+    return next_call(tool, given, "is the same call with the nearest capability")
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
     translate=_explain,
+    recover=_propose_capability,
     answers={
         "payload_id": text("id of the record"),
         "payload_content_id": text("a hash of the content"),
@@ -336,6 +348,7 @@ def list_timeline_events(
     idempotent=True,
     has_budget=True,
     translate=as_read_error,
+    recover=_propose_capability,
     answers={
         "capabilities": list_of(CAPABILITY, "the capabilities, by id", shown="answer"),
         "problems": list_of(BAD_FILE, "files that hold none", optional=True),

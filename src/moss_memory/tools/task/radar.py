@@ -219,8 +219,8 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
     if found is not None:
         return find_task(tx, workspace, found), chosen
     error = invalid_request("nothing is open in this workspace; create a task first", path="target")
-    first = {"workspace": workspace, "kind": "task", "title": "(fill in: what is to be done)"}
-    error.recovery = next_call("tasks_create", first, "creates the first task")
+    first = {"workspace": workspace, "kind": "task", "title": "Plan the next work"}
+    error.recovery = next_call("tasks_create", first, "creates a task; give the `title` of what is to be done")
     raise error
 
 

@@ -397,8 +397,8 @@ def _require_step(mutation: Mutation, given: str | None, checkpoints: dict[str, 
     """Refuse to close a step that is not named, or a step of a plan or task without steps."""
     tx, task = mutation.tx, mutation.task
     here = {"workspace": mutation.workspace, "target": task.id}
+    complete = next_call("tasks_complete", here, "closes it as a whole")
     if not steps_of(tx, task, limit=1):
-        complete = next_call("tasks_complete", here, "closes it as a whole")
         message = f"{task.id} has no steps; `tasks_complete` closes it"
         if given is None:
             raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=complete)
@@ -410,6 +410,13 @@ def _require_step(mutation: Mutation, given: str | None, checkpoints: dict[str, 
             step: dict[str, Any] = {**here, "step_id": open_steps[0].step_id}
             step |= {"checkpoints": checkpoints} if checkpoints else {}
             call = next_call("tasks_done", step, f"{open_steps[0].path} is the only open step")
+        elif not open_steps:
+            raise MossError(
+                "INVALID_REQUEST",
+                f"every step of {task.id} is done; `tasks_complete` closes it as a whole",
+                details={"path": "step_id"},
+                recovery=complete,
+            )
         message = f"`step_id` or `path` is needed: which step of {task.id} is done?"
         raise MossError("INVALID_REQUEST", message, details={"path": "step_id"}, recovery=call)
 

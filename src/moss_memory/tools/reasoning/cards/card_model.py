@@ -6,6 +6,7 @@ import json
 import re
 
 from moss_memory.errors import MossError, closest_match, invalid_request, next_call
+from moss_memory.registry.decode import refuse_placeholder
 from moss_memory.tools.reasoning.branches.document_refs import (
     GRAPH,
     TRACE,
@@ -59,7 +60,7 @@ class Card:
         if self.title is None and self.text is None:
             raise invalid_request("`card` needs a title or a text; give at least one of them", path="card")
         for name in ("title", "text"):
-            _refuse_placeholder(getattr(self, name), f"card.{name}")
+            refuse_placeholder(getattr(self, name), f"card.{name}")
 
     def content(self) -> dict[str, Any]:
         """Return the fields that decide if a repeated card is the same one."""
@@ -242,12 +243,6 @@ def _parse_lines(text: str) -> dict[str, Any]:
         if rel in fields:
             fields[rel] = [part.strip() for part in fields[rel].split(",") if part.strip()]
     return fields
-
-
-def _refuse_placeholder(value: str | None, what: str) -> None:
-    """Refuse a text that a proposed call left to be filled in."""
-    if value is not None and value.lower().startswith("(fill in:") and value.endswith(")"):
-        raise invalid_request(f"`{what}` is still {value[:200]!r}; write that before you send it", path=what)
 
 
 def _text_field(value: Any, what: str) -> str | None:

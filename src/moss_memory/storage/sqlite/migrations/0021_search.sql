@@ -1,0 +1,1 @@
+-- The index of words changes on PostgreSQL only.

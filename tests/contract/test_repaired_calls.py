@@ -1,0 +1,94 @@
+"""A call whose arguments are refused is proposed again, corrected as far as that is certain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL, Door
+from support.beside import dump
+
+W = {"workspace": "shop"}
+
+CERTAIN: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
+    ("a number as text", "moss_search", {"query": "x", "limit": "5"}, {"query": "x", "limit": 5}),
+    ("a flag as text", "capsule_latest", {**W, "include_text": "true"}, {**W, "include_text": True}),
+    ("a text for a list", "moss_search", {"query": "x", "types": "capsule"}, {"query": "x", "types": ["capsule"]}),
+    ("a plural", "moss_search", {"query": "x", "types": ["capsules"]}, {"query": "x", "types": ["capsule"]}),
+    ("tags with commas", "capsule_store", {"capsule_text": FULL, "tags": "a, b"},
+     {"capsule_text": FULL, "tags": ["a", "b"]}),
+    ("a list for a text", "capsule_fetch", {**W, "name": ["auth"]}, {**W, "name": "auth"}),
+    ("a number for a text", "capsule_store", {"capsule_text": FULL, "name": 7}, {"capsule_text": FULL, "name": "7"}),
+    ("an object as text", "artifact_store", {"kind": "k", "data": '{"a": 1}'}, {"kind": "k", "data": {"a": 1}}),
+    ("upper case", "capsule_store", {"capsule_text": FULL, "mode": "REPLACE", "name": "n"},
+     {"capsule_text": FULL, "mode": "replace", "name": "n"}),
+    ("steps as texts", "tasks_create", {**W, "kind": "task", "title": "t", "steps": ["one", {"title": "two"}]},
+     {**W, "kind": "task", "title": "t", "steps": [{"title": "one"}, {"title": "two"}]}),
+    ("a misspelt argument", "capsule_fetch", {**W, "nme": "auth"}, {**W, "name": "auth"}),
+    ("camel case", "artifact_list", {"runId": "r"}, {"run_id": "r"}),
+    ("another word for the query", "moss_search", {"q": "x"}, {"query": "x"}),
+    ("another word for the text", "capsule_store", {"name": "n", "content": FULL}, {"name": "n", "capsule_text": FULL}),
+    ("another word for the project", "tasks_list", {"project": "shop"}, {"workspace": "shop"}),
+    ("another word for the task", "tasks_show", {**W, "task_id": "TASK-001"}, {**W, "target": "TASK-001"}),
+    ("another word for the card", "branchmind_think_set_status", {**W, "card_id": "c", "status": "done"},
+     {**W, "ids": "c", "status": "done"}),
+    ("a step by its path", "tasks_done", {**W, "task": "TASK-001", "step": "s:0"},
+     {**W, "target": "TASK-001", "path": "s:0"}),
+    ("two faults", "moss_search", {"q": "x", "limit": "5"}, {"query": "x", "limit": 5}),
+]  # fmt: skip
+
+UNCERTAIN: list[tuple[str, str, dict[str, Any]]] = [
+    ("words for a number", "moss_search", {"query": "x", "limit": "five"}),
+    ("a number for a flag", "capsule_latest", {"include_text": 1}),
+    ("a word that is no value", "tasks_create", {**W, "kind": "todo", "title": "t"}),
+    ("an argument that it lacks", "capsule_fetch", {**W, "name": "auth", "limit": 5}),
+    ("a filter that it lacks", "capsule_bulk_delete", {"workspace": "shop", "author": "x"}),
+    ("two words for one argument", "moss_search", {"q": "x", "question": "y"}),
+    ("a long text", "artifact_store", {"kind": "k", "data": "x" * 9000}),
+]
+
+
+@pytest.mark.parametrize(("tool", "sent", "proposed"), [one[1:] for one in CERTAIN], ids=[c[0] for c in CERTAIN])
+def test_a_certain_correction_is_proposed(
+    call: Door, tool: str, sent: dict[str, Any], proposed: dict[str, Any]
+) -> None:
+    recovery = call.refuses("INVALID_REQUEST", tool, **sent).recovery
+    assert recovery is not None
+    assert (recovery["tool"], recovery["arguments"]) == (tool, proposed)
+    assert recovery["reason"]
+
+
+@pytest.mark.parametrize(("tool", "sent"), [one[1:] for one in UNCERTAIN], ids=[u[0] for u in UNCERTAIN])
+def test_an_uncertain_correction_is_not_guessed(call: Door, tool: str, sent: dict[str, Any]) -> None:
+    assert call.refuses("INVALID_REQUEST", tool, **sent).recovery is None
+
+
+def test_a_missing_argument_is_named_beside_the_other_faults(call: Door) -> None:
+    error = call.refuses("INVALID_REQUEST", "tasks_create", **W, steps=["one"])
+    assert [one["path"] for one in (error.details or {})["errors"]] == ["steps[0]", "kind", "title"]
+    assert error.recovery is None
+
+
+def test_a_corrected_call_also_gets_the_workspace(call: Door) -> None:
+    call("tasks_create", **W, kind="task", title="t")
+    error = call.refuses("INVALID_REQUEST", "tasks_list", limit="5")
+    assert error.recovery is not None
+    assert error.recovery["arguments"] == {"limit": 5, "workspace": "shop"}
+    assert (error.details or {})["workspaces"] == ["shop"]
+
+
+def test_all_faults_of_a_call_are_named_at_once(call: Door) -> None:
+    error = call.refuses("INVALID_REQUEST", "moss_search", query=["a", "b"], limit="x", offset="y")
+    assert [one["path"] for one in (error.details or {})["errors"]] == ["query", "limit", "offset"]
+    error = call.refuses("VALIDATION_ERROR", "submit_payload", body="x", bogus=1)
+    assert {one["path"] for one in (error.details or {})["errors"]} == {"capability_id", "body", "bogus"}
+
+
+def test_a_corrected_call_is_carried_out(call: Door) -> None:
+    error = call.refuses("INVALID_REQUEST", "capsule_store", workspace="shop", name="n", text=FULL, tags="a")
+    assert error.recovery is not None
+    call(error.recovery["tool"], **error.recovery["arguments"])
+    before = dump(call.home)
+    assert call("capsule_fetch", workspace="shop", name="n")["tags"] == ["a"]
+    assert dump(call.home) == before
