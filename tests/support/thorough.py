@@ -25,6 +25,7 @@ REACHING_ENGINE_SQL = frozenset(
         "test_exact_erasing",  # rows and postings that are erased
         "test_history",  # versions of rows
         "test_loads",  # its table and trigger
+        "test_map_rows",  # its statements
         "test_reasoning_graph",  # recursive statements
         "test_reasoning_notes",  # take_numbers
         "test_reasoning_searching",  # the index of words

@@ -20,6 +20,7 @@ from . import (
     changes_page,
     event_stream,
     health_page,
+    map_page,
     node_page,
     overview_page,
     reasoning_pages,
@@ -55,6 +56,7 @@ MODULES = (
     search_page,
     workspace_pages,
     agent_page,
+    map_page,
     health_page,
 )
 """The modules of the pages: each has `PAGES`, which are read, and `FORMS`, which change something."""

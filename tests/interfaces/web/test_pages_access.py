@@ -53,7 +53,7 @@ LAID_OUT = """() => {
 }"""
 
 
-PAGES = 24
+PAGES = 25
 
 
 def every_page(store: Store) -> list[str]:
@@ -69,7 +69,7 @@ def every_page(store: Store) -> list[str]:
         f"/reasoning?{SHOP}&branch=try-idempotency&compare=main", f"/reasoning/log?{SHOP}",
         f"/reasoning/conflicts/{conflict['conflict_id']}?{SHOP}", "/records", "/records/timeline",
         f"/records/entities/{entity['entity_id']}?workspace={entity['workspace']}",
-        "/search?mode=keyword&q=refund", "/health/report", "/connect", "/workspaces", f"/agent?{SHOP}",
+        "/search?mode=keyword&q=refund", "/health/report", "/connect", "/workspaces", f"/agent?{SHOP}", "/map",
         f"/reasoning/node?{SHOP}&branch=main&id=H1",
     ]  # fmt: skip
 

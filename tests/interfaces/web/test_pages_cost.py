@@ -77,6 +77,8 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[PagesServe
             | {
                 "overview": "/overview",
                 "agent": "/agent",
+                "map": "/map",
+                "dots": "/map/data",
                 "changes": "/?since=week",
                 "search": "/search?q=word&mode=keyword",
             },

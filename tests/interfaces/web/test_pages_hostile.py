@@ -63,6 +63,8 @@ def lists(made: dict[str, list[str]]) -> list[str]:
         "/health",
         "/workspaces",
         "/agent",
+        "/map",
+        f"/map?{HERE}",
         f"/agent?{HERE}&client=cursor&mark=never",
         f"/workspaces?name={quote(PAYLOADS[9])}",
     ]

@@ -30,7 +30,7 @@ ODD = (
     f"/reasoning/log?{SHOP}&cursor=x", f"/reasoning/log?{SHOP}&doc=nowhere",
     f"/reasoning/conflicts/CONFLICT-0?{SHOP}", f"/reasoning/node?{SHOP}", f"/reasoning/node?{SHOP}&branch=nowhere&id=x",
     f"/reasoning/node?{SHOP}&id=%00", "/workspaces?name=%00", "/workspaces?offset=99999",
-    "/agent?client=%00&mark=none&offset=99999",
+    "/agent?client=%00&mark=none&offset=99999", "/map?workspace=%00", "/map/data?x=1",
     "/records?as_of=yesterday", "/records?entity_type=nothing",
     "/records/entities/ent_0", "/records/nothing", "/records/timeline?after_date=x", "/search", "/search?q=%22",
     "/search?q=%00", "/search?q=refund&mode=keyword&type=nothing", f"/search?q={'x' * 3000}&mode=keyword",

@@ -1,0 +1,87 @@
+"""The map: every capsule, card, task and record a dot, placed by meaning on a thread, drawn by the browser."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+from starlette.responses import JSONResponse
+
+from moss_memory.tools.everything.map_rows import MOST_DOTS, map_rows, vectors_of_dots
+
+from .map_layout import place
+from .page_frame import FAMILIES
+from .templating import query_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from starlette.responses import Response
+
+    from .page_context import PageContext, PageRequest
+
+_LISTED = 100
+_SEARCHED = 1_000
+"""The number of last changed dots among which those of a workspace are listed."""
+_WAIT_S = 0.2
+_SHOWN = ("capsule", "reasoning", "task", "record")
+
+
+def show(context: PageContext, request: PageRequest) -> Response:
+    """Show the map, and the last changed of its dots as a list."""
+    workspace = request.query.get("workspace", "")
+    dots = context.store.read(map_rows, what="list of the map", most=_SEARCHED if workspace else _LISTED)
+    listed = [dot for dot in dots if workspace in ("", dot["workspace"])][:_LISTED]
+    return context.page(
+        request,
+        "map.html",
+        live=False,
+        families=[(name, title) for name, title, _ in FAMILIES if name in _SHOWN],
+        items=[{**dot, "link": _address(dot)} for dot in listed],
+        most=MOST_DOTS,
+    )
+
+
+def data(context: PageContext, request: PageRequest) -> Response:
+    """Return the dots as JSON, with status 202 while the first map is computed."""
+    found, is_new = context.background.get(
+        "map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S
+    )
+    if found is None:
+        return JSONResponse({"ready": False}, 202)
+    return JSONResponse({"ready": True, "is_new": is_new, **found})
+
+
+def _compute(context: PageContext) -> dict[str, Any]:
+    dots = context.store.read(map_rows, what="map", most=MOST_DOTS)
+    docs = [dot["doc"] for dot in dots if dot["doc"] is not None]
+    vectors = context.store.read(vectors_of_dots, what="vectors of the map", docs=docs)
+    positions, placed_by = place(dots, vectors)
+    workspaces = sorted({dot["workspace"] for dot in dots})
+    numbers = {name: number for number, name in enumerate(workspaces)}
+    return {
+        "placed_by": placed_by,
+        "workspaces": workspaces,
+        "families": list(_SHOWN),
+        "dots": [
+            [
+                x, y, _SHOWN.index(dot["family"]), numbers[dot["workspace"]], dot["loads"],
+                int(dot["created_at"]), int(dot["updated_at"]), dot["title"], _address(dot),
+            ]
+            for dot, (x, y) in zip(dots, positions, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def _address(dot: dict[str, Any]) -> str:
+    """Return the page of a dot, below the base address."""
+    if dot["family"] == "capsule":
+        return f"/capsules/{dot['id']}"
+    if dot["family"] == "reasoning":
+        return "/reasoning/node" + query_of(workspace=dot["workspace"], branch=dot["branch"], id=dot["id"])
+    page = "/tasks/" if dot["family"] == "task" else "/records/entities/"
+    return page + quote(dot["id"], safe="") + query_of(workspace=dot["workspace"])
+
+
+PAGES = {"/map": show, "/map/data": data}
+FORMS: dict[str, Any] = {}
