@@ -60,7 +60,7 @@ _QUESTION_WORDS = frozenset({"how", "what", "when", "where", "which", "who", "wh
 _PAST_VERBS = frozenset({"did", "had", "has", "have", "was", "were"})
 _PRESENT_VERBS = frozenset({"do", "does"})
 """A question with one of these is about the present, also with `have`: "which … do we have"."""
-_EXISTENCE_VERBS = frozenset({"are", "exist", "have"})
+_EXISTENCE_WORDS = frozenset({"exist", "have", "there"})
 _PAST = 10.0
 """The score of `moss_search` for a question about the past."""
 _PHRASE_WORDS = 5
@@ -101,7 +101,7 @@ def _asks_for_a_list(question: str) -> bool:
     words = words_in(question)
     if _asks_about_the_past(question) or not words:
         return False
-    return words[0] in ("what", "which") and not _EXISTENCE_VERBS.isdisjoint(words)
+    return words[0] in ("what", "which") and not _EXISTENCE_WORDS.isdisjoint(words)
 
 
 def _object_factor(tool: str, asked: set[str]) -> float:
