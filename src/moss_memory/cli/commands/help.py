@@ -15,7 +15,7 @@ from moss_memory.registry import catalog
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.cli.args.command_table import BuiltIn
+    from moss_memory.cli.args.built_in import BuiltIn
     from moss_memory.cli.args.option import Option
     from moss_memory.registry.operation import Operation
 
