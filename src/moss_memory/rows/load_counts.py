@@ -124,9 +124,12 @@ def loads_of(tx: ReadTransaction, capsules: list[str]) -> dict[str, tuple[int, i
 
 def actors_of_loads(tx: ReadTransaction, *, capsules: list[str]) -> dict[str, list[tuple[str, int]]]:
     """Return the actors that loaded each capsule with the number of their loads, the most first."""
-    sql = f"select capsule, actor, loads from capsule_loads where {tx.sql_in('capsule', 'capsules')}"
+    sql = (
+        f"select capsule, actor, loads from capsule_loads where {tx.sql_in('capsule', 'capsules')}"
+        " order by loads desc, actor"
+    )
     found: dict[str, list[tuple[str, int]]] = {}
-    for capsule, actor, loads in tx.rows(f"{sql} order by loads desc, actor", {"capsules": capsules}):
+    for capsule, actor, loads in tx.stream(sql, {"capsules": capsules}):
         found.setdefault(capsule, []).append((actor, loads))
     return found
 
