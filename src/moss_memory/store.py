@@ -469,9 +469,15 @@ def open_store(
 ) -> Store:
     """Open the store in `home`, else in `MOSS_HOME`, else in `~/.moss`; the first write creates it.
 
-    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`.
+    A `read_only` store refuses every tool that writes, also exports, with `READ_ONLY`. Its changes are by `actor`. The
+    folder of a demonstration is refused with `NOT_A_STORE`.
     """
-    return Store(config or load_config(home), read_only=read_only, actor=actor, counts_loads=True)
+    settings = config or load_config(home)
+    if "moss-demo-" in settings.home:
+        from .storage.files.demonstration import refuse_demonstration
+
+        refuse_demonstration(settings.home)
+    return Store(settings, read_only=read_only, actor=actor, counts_loads=True)
 
 
 def _refuse_credentials(

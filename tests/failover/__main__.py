@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from failover import killing, limits, switching
+from failover import killing, limits, switching, team
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -12,6 +12,7 @@ LINES: Lines = {
     "switches by Patroni": switching.by_patroni,
     "writes to a full disk": limits.full_disk,
     "writes behind pgbouncer": limits.behind_a_pooler,
+    "calls of 200 clients over HTTP": team.two_servers,
 }
 
 if __name__ == "__main__":

@@ -49,6 +49,11 @@ def zero_header(log: Path, _: bytes) -> None:
     overwrite(log, bytes(32))
 
 
+def zero_first_frame(log: Path, _: bytes) -> None:
+    """Only the header of the first frame: a process that opens the store later would ignore the whole log."""
+    overwrite(log, bytes(24), at=32)
+
+
 def zero_end(log: Path, _: bytes) -> None:
     overwrite(log, bytes(8000), at=log.stat().st_size - 8000)
 
@@ -68,8 +73,8 @@ def put_another(log: Path, _: bytes) -> None:
 
 
 CHANGES = [
-    truncate_to_nothing, truncate_last_frame, truncate_half, zero, zero_header, zero_end, put_older_back,
-    put_older_over, put_another,
+    truncate_to_nothing, truncate_last_frame, truncate_half, zero, zero_header, zero_first_frame, zero_end,
+    put_older_back, put_older_over, put_another,
 ]  # fmt: skip
 Change = Callable[[Path, bytes], None]
 
@@ -163,6 +168,90 @@ def test_logs_that_others_empty_begin_anew_or_remove_are_no_damage(home: Path) -
             put(other, f"c{number}")
             put(store, f"d{number}")
         assert len(names(store)) == 48
+    check_truth(home)
+
+
+# An older log in the place of one that nobody has open
+
+
+def older_log(home: Path) -> bytes:
+    """Return the log of five writes, after ten that were checkpointed one after the other."""
+    with open_at(home) as store:
+        for number in range(5):
+            put(store, f"n{number}")
+        content = (home / "moss.db-wal").read_bytes()
+    with open_at(home) as store:
+        for number in range(5, 10):
+            put(store, f"n{number}")
+    assert not (home / "moss.db-wal").exists()
+    return content
+
+
+def replaced(home: Path) -> list[Path]:
+    return sorted(home.glob("moss.db-wal.replaced-*"))
+
+
+@pytest.mark.parametrize("by", [names, lambda store: put(store, "after")])
+def test_an_older_log_is_set_aside_and_the_database_keeps_what_it_held(
+    home: Path, by: Callable[[Store], object]
+) -> None:
+    older = older_log(home)
+    before = (home / "moss.db").read_bytes()
+    (home / "moss.db-wal").write_bytes(older)
+    with open_at(home) as store:
+        error = refusal(by, store)
+        assert error.code == "STORAGE_CORRUPT"
+        assert "moss.db-wal is older than the database" in error.message
+        (kept,) = replaced(home)
+        assert kept.name in error.message
+        assert (home / "moss.db").read_bytes() == before
+        assert kept.read_bytes() == older
+        assert kept.stat().st_mode & 0o777 == 0o600
+        assert names(store) == {f"n{number}" for number in range(10)}
+        put(store, "later")
+        erased = store.call("moss_erase", {"type": "capsule", "name": "n1", "dry_run": True})
+        assert str(kept) in erased["copies"]
+    assert replaced(home) == [kept]
+    check_truth(home)
+
+
+def test_doctor_names_a_log_that_was_set_aside(home: Path) -> None:
+    older = older_log(home)
+    (home / "moss.db-wal").write_bytes(older)
+    with open_at(home) as store:
+        refusal(names, store)
+        call = store._context("doctor")
+        found = {one.subject: one for one in store._engine.check_health(call=call, fix=False)}
+        assert found["replaced"].facts["found"] == [str(one) for one in replaced(home)]
+        assert {one.state for subject, one in found.items() if subject != "replaced"} <= {"sound", "pending"}
+
+
+@pytest.mark.parametrize("writes", [0, 1, 3])
+def test_an_older_log_under_an_open_store_loses_nothing_of_the_database(home: Path, writes: int) -> None:
+    older = older_log(home)
+    held = {f"n{number}" for number in range(10)}
+    log = home / "moss.db-wal"
+    with open_at(home) as first:
+        assert names(first) == held
+        for number in range(writes):
+            put(first, f"in the log {number}")
+        before = (home / "moss.db").read_bytes()
+        os.truncate(log, 0)
+        overwrite(log, older)
+        with open_at(home) as second:
+            if writes:
+                assert refusal(put, second, "after").code == "STORAGE_CORRUPT"
+                error = refusal(put, first, "after")
+                assert (error.code, "moss.db-wal" in error.message) == ("STORAGE_CORRUPT", True), error
+                assert (home / "moss.db").read_bytes() == before
+            else:
+                put(second, "after")  # the log is known to be empty, and is begun anew
+                held |= {"after"}
+    with open_at(home) as later:
+        if log.exists():
+            assert "moss.db-wal" in refusal(names, later).message
+        assert names(later) == held
+        put(later, "later")
     check_truth(home)
 
 

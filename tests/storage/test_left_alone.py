@@ -45,6 +45,8 @@ def test_reading_where_there_is_no_store_answers_as_an_empty_one_and_makes_nothi
 ) -> None:
     with open_test_store(made_and_empty) as store:
         expected = answer(store, tool)
+    if tool == "moss_log":  # the store was made by an event
+        expected = {**expected, "events": [], "pagination": {**expected["pagination"], "total": 0}}
     with open_test_store(str(home)) as store:
         assert answer(store, tool) == expected
         assert not home.exists()

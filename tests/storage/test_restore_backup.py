@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import apsw
 import pytest
 
 from moss_memory.store import Store
+from storage.database import connect
 from support.cli_typist import Cli
 from support.deadly_disk import DEADLY
 from support.mcp_pipe import PipeClient, call
@@ -111,6 +113,31 @@ def test_a_running_server_goes_on_with_what_was_restored(home: Path, cli: Cli, b
     assert names(home) == ["later", "old"]
     assert names_in(kept(home)[0]) == ["by the server", "new", "old"]
     check_truth(home)
+
+
+def test_a_restored_backup_that_is_only_in_the_log_is_not_taken_for_an_older_log(
+    home: Path, cli: Cli, backup: Path, tmp_path: Path
+) -> None:
+    """As after a power cut: the database has more events than the backup, whose pages are in the log."""
+    after = tmp_path / "after"
+    with open_at(home) as store:
+        for number in range(5):
+            store.call("capsule_store", {"name": f"n{number}", "capsule_text": capsule()})
+        connection = connect(home)
+        connection.execute("pragma wal_checkpoint(truncate)").fetchall()
+        connection.close()
+        cli("restore-backup", str(backup))
+        after.mkdir(mode=0o700)
+        for path in home.glob("moss.db*"):
+            if not path.name.endswith("-shm"):
+                shutil.copy(path, after)
+    assert names(after) == ["old"]
+    for place in (home, after):
+        with open_at(place) as store:
+            store.call("capsule_store", {"name": "later", "capsule_text": capsule()})
+        assert not (place / "moss.db-restored").exists()
+        assert names(place) == ["later", "old"]
+        check_truth(place)
 
 
 def test_a_search_by_meaning_never_shows_what_was_there_before(home: Path, cli: Cli) -> None:

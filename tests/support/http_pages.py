@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute, Route
 
 
 def routes(
-    store: Any, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+    store: Any, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = "", indexing: Any = None
 ) -> list[BaseRoute]:
     changes: list[str] = []
 

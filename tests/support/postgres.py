@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -42,9 +43,13 @@ class PostgresServer:
         self.programs = Programs(self.folder)
         self.data = self.folder / "data"
         self.programs.initdb(self.data)
-        with (self.folder / "log").open("wb") as log:
-            self.process = self.programs.start(log, self.data, self.folder, *_SETTINGS, *settings)
+        self._settings = (*_SETTINGS, *settings)
         self.url = f"postgresql://moss@/postgres?host={self.folder}"
+        self._start()
+
+    def _start(self) -> None:
+        with (self.folder / "log").open("ab") as log:
+            self.process = self.programs.start(log, self.data, self.folder, *self._settings)
         self._wait()
 
     def _wait(self) -> None:
@@ -56,6 +61,12 @@ class PostgresServer:
             except psycopg.OperationalError:
                 if self.process.poll() is not None or time.monotonic() > until:
                     raise AssertionError((self.folder / "log").read_text()) from None
+
+    def restart(self) -> None:
+        """Ends the server, every connection with it, and starts it again."""
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(timeout=TIMEOUT_S)
+        self._start()
 
     def close(self) -> None:
         """Stops the server and removes its folder."""

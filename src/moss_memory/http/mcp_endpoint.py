@@ -58,6 +58,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from moss_memory.mcp.background_index import Indexing
     from moss_memory.mcp.server_context import ServerContext
 
     from .oauth import OAuth
@@ -180,6 +181,11 @@ class Endpoint:
     def cancel_calls(self) -> None:
         """Cancel running calls; uncommitted changes are rolled back."""
         self._runner.is_stopping = True
+
+    @property
+    def indexing(self) -> Indexing:
+        """Return the background work for search by meaning."""
+        return self._runner.indexing
 
     def wait_idle(self, within_s: float) -> bool:
         """Stop background indexing; return False if it is still running after `within_s`."""

@@ -180,6 +180,7 @@ class MossServer:
             form_token=form_token,
             read_only=self.read_only,
             own_home=self._own_home,
+            indexing=None if self.read_only else self._endpoint.indexing,
         )
         names = frozenset(getattr(route, "path", "").strip("/").partition("/")[0] for route in page_routes)
         return Router([Mount(self._base, routes=page_routes)]), names

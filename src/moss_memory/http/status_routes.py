@@ -7,6 +7,7 @@ import json
 import time
 
 from moss_memory.errors import MossError
+from moss_memory.search.embedding_queue import count_unembedded
 
 from .metrics import KIND, METRICS
 from .oauth import METADATA_PATH
@@ -100,7 +101,7 @@ class StatusRoutes:
         try:
             store = self._context.store()
             used, waiting = store.connections()
-            pending = store.read(_count_pending, what="metrics", snapshot=False, wait=False)
+            pending = store.read(count_unembedded, what="metrics", snapshot=False, wait=False)
             gauges += [
                 ("moss_connections_in_use", "Connections to the store in use.", used),
                 ("moss_connections_waiting", "Calls that wait for a connection to the store.", waiting),
@@ -115,7 +116,3 @@ class StatusRoutes:
 
 def _answers(tx: ReadTransaction) -> bool:
     return bool(tx.value("select 1 from (select count(*) from access_keys) as counted") == 1)
-
-
-def _count_pending(tx: ReadTransaction) -> int:
-    return int(tx.value("select count(*) from unembedded"))

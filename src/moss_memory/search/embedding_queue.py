@@ -57,6 +57,11 @@ _POLL_S = 0.05
 _MAX_PENDING = 1000
 
 
+def count_unembedded(tx: ReadTransaction) -> int:
+    """Return the number of texts that wait for their vectors."""
+    return int(tx.value("select count(*) from unembedded"))
+
+
 def find_unembedded(tx: ReadTransaction, docs: Sequence[int], model: str, other_models: bool) -> set[int]:
     """Return those of the documents that have no vector of this model."""
     among = tx.sql_in("doc", "moss_docs")

@@ -14,8 +14,8 @@ SOUND, DAMAGED, MENDED, PENDING, UNCHECKED, FAILED = "sound", "damaged", "mended
 class CheckResult:
     """The result of one check: subject, state and facts; a failed check has a `problem`.
 
-    Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers` and `meaning`, of
-    a server also `server`, `host`, `durability` and `connections`; interfaces choose the words shown for them.
+    Subjects are `schema`, `journal`, `index`, `pages`, `rows`, `consistency`, `erasures`, `leftovers`, `replaced` and
+    `meaning`, of a server also `server`, `host`, `durability` and `connections`; interfaces choose the words for them.
     """
 
     __slots__ = ("facts", "problem", "state", "subject")

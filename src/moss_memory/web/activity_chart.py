@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import time
+from datetime import timedelta
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import date
     from typing import Any
 
-_DAY_S = 86_400
 WIDTH, HEIGHT = 1040, 200
 _LEFT, _TOP, _BOTTOM = 30, 8, 28
 _GAP = 0.26
 _STEPS = (1, 2, 5)
 
 
-def plot_of(
-    days: list[dict[str, Any]], families: list[str], weeks: int, today_s: float | None = None
-) -> dict[str, Any]:
+def plot_of(days: list[dict[str, Any]], families: list[str], weeks: int, today: date) -> dict[str, Any]:
     """Return the data of the chart, which ends today: bars, grid lines and labels of days."""
-    last = int((time.time() if today_s is None else today_s) // _DAY_S)
-    first = last - weeks * 7 + 1
     by_day = {day["day"]: day for day in days}
     highest = max((sum(day[name] for name in families) for day in days), default=0)
     step = _step(highest)
@@ -29,14 +25,12 @@ def plot_of(
     scale = (HEIGHT - _TOP - _BOTTOM) / top
     floor = HEIGHT - _BOTTOM
     bars, marks = [], []
-    for index, number in enumerate(range(first, last + 1)):
-        moment = time.gmtime(number * _DAY_S)
+    for index in range(weeks * 7):
+        day = today - timedelta(days=weeks * 7 - 1 - index)
         left = _LEFT + index * width
-        bars += _bars(
-            by_day.get(time.strftime("%Y-%m-%d", moment), {}), families, left + width * _GAP / 2, width, scale
-        )
-        if moment.tm_wday == 0 and index // 7 % 2 and number < last - 1:
-            marks.append({"x": _round(left + width / 2), "text": time.strftime("%-d %b", moment)})
+        bars += _bars(by_day.get(str(day), {}), families, left + width * _GAP / 2, width, scale)
+        if day.weekday() == 0 and index // 7 % 2 and (today - day).days > 1:
+            marks.append({"x": _round(left + width / 2), "text": f"{day:%-d %b}"})
     lines = [{"y": _round(floor - value * scale), "text": _format_count(value)} for value in range(0, top + 1, step)]
     return {"bars": bars, "lines": lines, "marks": marks, "width": WIDTH, "height": HEIGHT, "left": _LEFT}
 

@@ -23,6 +23,7 @@ from . import (
     map_page,
     node_page,
     overview_page,
+    palette_page,
     reasoning_pages,
     record_pages,
     search_page,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import Scope
 
+    from moss_memory.mcp.background_index import Indexing
     from moss_memory.store import Store
 
     Handler = Callable[[PageContext, PageRequest], Response]
@@ -54,6 +56,7 @@ MODULES = (
     node_page,
     record_pages,
     search_page,
+    palette_page,
     workspace_pages,
     agent_page,
     map_page,
@@ -77,14 +80,22 @@ class Files(StaticFiles):
 
 
 def routes(
-    store: Store, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+    store: Store,
+    *,
+    base: str,
+    form_token: Callable[[], str],
+    read_only: bool,
+    own_home: str = "",
+    indexing: Indexing | None = None,
 ) -> list[BaseRoute]:
     """Return the routes of the pages, to be mounted under `base`; access is checked before.
 
     Every form is a POST with the token from `form_token`; with `read_only` there are no forms.
-    `own_home` is the user's home if the store is a demonstration.
+    `own_home` is the user's home if the store is a demonstration. `indexing` prepares texts in the background.
     """
-    context = PageContext(store, base=base, form_token=form_token, read_only=read_only, own_home=own_home)
+    context = PageContext(
+        store, base=base, form_token=form_token, read_only=read_only, own_home=own_home, indexing=indexing
+    )
     context.prepare()
     page_routes: list[BaseRoute] = []
     for module in MODULES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .filter_options import most_used
 from .long_texts import Part, requested_part, value_view
 from .markdown import MarkdownDocument
+from .templating import pretty
 from .version_rows import number_of, versions_of
 
 TYPE_CHECKING = False
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
     from .page_context import PageContext, PageRequest
 
 _FILTERS = ("kind", "run_id", "phase", "role", "tag")
-_GLANCE_CHARS = 120
+_GLANCE_CHARS = 160
+_STATE_CHARS = 40
+_SENTENCES = ("summary", "title", "goal", "description", "message", "question", "answer")
+_NAMES = ("summary", "title", "description", "message", "path", "name")
+_STATES = ("verdict", "status", "result", "outcome")
+_BAD = frozenset({"blocked", "failed", "fail", "error", "concerns", "rejected", "reject", "needs_work", "broken"})
+"""States of results that need attention."""
+_COPIED_CHARS = 100_000
 _VERSIONS = 8
 
 
@@ -28,7 +36,7 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
     )
     items = answer["items"]
     for item in items:
-        item["glance"] = _glance(item["data"])
+        item |= {"glance": glance_of(item), "state": _state(item["data"])}
     return context.page(
         request,
         "artifacts.html",
@@ -41,14 +49,38 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _glance(data: dict[str, Any]) -> str:
-    """Return the scalar values of an artifact on one line."""
-    plain = [
-        f"{name}: {value}" if not isinstance(value, (dict, list)) else f"{name}: {len(value)}"
-        for name, value in data.items()
-    ]
-    text = ", ".join(plain)
+def glance_of(item: dict[str, Any]) -> str:
+    """Return the beginning of an artifact's content: sentences first, then its other values, without ids."""
+    data = item["data"]
+    said = [str(data[name]) for name in _SENTENCES if isinstance(data.get(name), str) and data[name]]
+    said += [part for name, value in data.items() if name not in _SENTENCES and (part := _value(name, value))]
+    text = " · ".join(said) or (item.get("text") or "").strip().partition("\n")[0]
     return text if len(text) <= _GLANCE_CHARS else text[: _GLANCE_CHARS - 1] + "…"
+
+
+def _value(name: str, value: Any) -> str:
+    """Return one value on a line: of a list its first text and the number of the others."""
+    title = name.replace("_", " ")
+    if name in _STATES or name.endswith(("_id", "_ids")) or value in (None, "", [], {}):
+        return ""
+    if not isinstance(value, (dict, list)):
+        return f"{title} {value}"
+    if isinstance(value, dict):
+        return f"{len(value)} {title}"
+    first = value[0]
+    if isinstance(first, dict):
+        first = next((first[one] for one in _NAMES if isinstance(first.get(one), str)), None)
+    if not isinstance(first, str):
+        return f"{len(value)} {title}"
+    return f"{title}: {first}" + (f" and {len(value) - 1} more" if len(value) > 1 else "")
+
+
+def _state(data: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the state that an artifact reports, and whether a person should look at it."""
+    state = next((data[name] for name in _STATES if isinstance(data.get(name), str) and data[name]), None)
+    if state is None:
+        return None
+    return {"text": state[:_STATE_CHARS].replace("_", " ").lower(), "is_bad": state.casefold() in _BAD}
 
 
 def show(context: PageContext, request: PageRequest) -> Response:
@@ -62,6 +94,9 @@ def show(context: PageContext, request: PageRequest) -> Response:
         "artifact.html",
         family="artifact",
         artifact=artifact,
+        state=_state(artifact["data"]),
+        summary=next((text for name in _SENTENCES if isinstance(text := artifact["data"].get(name), str) and text), ""),
+        copied=written if len(written := pretty(artifact["data"])) <= _COPIED_CHARS else "",
         **_content(request, artifact),
         versions=versions_of(context, "artifact", key, _VERSIONS),
     )

@@ -198,7 +198,11 @@ def show_form(context: PageContext, request: PageRequest) -> Response:
 
 
 def _edit_form(
-    context: PageContext, request: PageRequest, capsule: dict[str, Any], error: MossError | None
+    context: PageContext,
+    request: PageRequest,
+    capsule: dict[str, Any],
+    error: MossError | None = None,
+    preview: MarkdownDocument | None = None,
 ) -> Response:
     theirs = mine = None
     if error is not None and error.code == "VERSION_MISMATCH":
@@ -214,6 +218,7 @@ def _edit_form(
         mine=mine,
         capsule=capsule,
         error=error,
+        preview=preview,
         limit=context.store.config.capsule_max_chars,
     )
 
@@ -229,6 +234,9 @@ def edit(context: PageContext, request: PageRequest) -> Response:
     tags = _tags(form.get("tags", ""), before.get("tags") or [])
     known = {"expected_version": number_of(form.get("over") or form.get("version"))}
     allowed = {name: True for name in ("allow_thin", "allow_secrets") if form.get(name)}
+    if form.get("preview"):
+        kept = {**before, **changes, "capsule_text": text, "tags": tags, "version": form.get("version", "")}
+        return _edit_form(context, request, kept, preview=MarkdownDocument(Part(text, 1).text))
     try:
         # Directly: an empty value clears a field here.
         context.call_as_reader("capsule_update", {"id": key, **changes, "tags": tags, **known, **allowed})

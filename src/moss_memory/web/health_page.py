@@ -10,6 +10,8 @@ from moss_memory.config import resolve_home
 from moss_memory.connect.moss_command import connecting_lines
 from moss_memory.http.bind import PORT
 from moss_memory.http.http_clients import connections
+from moss_memory.search.embedding.embedder import is_installed
+from moss_memory.search.embedding_queue import count_unembedded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +26,27 @@ def health(context: PageContext, request: PageRequest) -> Response:
     """Show the result of the last health check; the page requests a new one by itself."""
     known = context.health
     outdated = known is None or known["seq"] != context.last_change(request)
-    return context.page(request, "health.html", report=known, outdated=outdated)
+    return context.page(request, "health.html", report=known, outdated=outdated, state=_state(context))
+
+
+def _state(context: PageContext) -> dict[str, Any]:
+    """Return the size of the store, and how many texts wait to be prepared for search by meaning."""
+    waiting = context.store.read(count_unembedded, what="unprepared texts", snapshot=False)
+    context.most_waiting = max(context.most_waiting, waiting) if waiting else 0
+    return {
+        "bytes": context.store.size_bytes(),
+        "waiting": waiting,
+        "most": context.most_waiting,
+        "prepares": context.indexing is not None and is_installed(),
+        "at": time.time(),
+    }
 
 
 def report(context: PageContext, request: PageRequest) -> Response:
     """Check the store now, like `moss doctor`."""
     seq = context.last_change(request)
     context.health = {**examine(context.store.config.home), "at": time.time(), "seq": seq}
-    return context.page(request, "health.html", report=context.health, outdated=False)
+    return context.page(request, "health.html", report=context.health, outdated=False, state=_state(context))
 
 
 def connect(context: PageContext, request: PageRequest) -> Response:

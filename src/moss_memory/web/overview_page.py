@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
+from datetime import datetime, timedelta
 
 from moss_memory.errors import MossError
+from moss_memory.tools.everything.period_changes import QUARTER_MS, changes_by_quarter
 
 from .activity_chart import plot_of
 from .page_frame import FAMILIES, WEEKS, activity_of, recent
+from .task_pages import add_times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import date
     from typing import Any
 
     from starlette.responses import Response
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
 _WEEK = 7
 _LATEST = 6
 _OPEN = 8
+_COUNTED_AGAIN = 20_000
+"""Number of changes up to which the days are those of the browser; above they are counted in advance, in UTC."""
 _MAX_WORKSPACES = 4
 """Number of recently changed workspaces in which open work is searched."""
 
@@ -29,8 +34,10 @@ def overview(context: PageContext, request: PageRequest) -> Response:
     workspace = request.query.get("workspace", "")
     activity = activity_of(context, request, workspace)
     counts = activity["counts"]
-    week_ago = time.strftime("%Y-%m-%d", time.gmtime(time.time() - (_WEEK - 1) * 86_400))
-    this_week = [day for day in activity["days"] if day["day"] >= week_ago]
+    today = datetime.now(request.zone).date()
+    local = _local_days(context, request, today, counts)
+    days = activity["days"] if local is None else local
+    this_week = [day for day in days if day["day"] > str(today - timedelta(days=_WEEK))]
     figures = [
         {"name": name, "title": title, "path": path, "count": counts[name], "week": sum(day[name] for day in this_week)}
         for name, title, path in FAMILIES
@@ -47,11 +54,37 @@ def overview(context: PageContext, request: PageRequest) -> Response:
         figures=figures,
         last=_last_change(activity, workspace, workspaces),
         workspaces=found["total"],
-        total=sum(day[name] for day in activity["days"] for name in counts),
-        plot=plot_of(activity["days"], list(counts), WEEKS),
+        total=sum(day[name] for day in days for name in counts),
+        plot=plot_of(days, list(counts), WEEKS, today),
+        is_utc=local is None,
         latest=latest,
         open_work=_open_work(context, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
     )
+
+
+def _local_days(
+    context: PageContext, request: PageRequest, today: date, families: dict[str, int]
+) -> list[dict[str, Any]] | None:
+    """Return the changes of each day in the time zone of the browser; None if there are too many to count again."""
+    first = today - timedelta(days=WEEKS * 7 - 1)
+    midnight = datetime(first.year, first.month, first.day, tzinfo=request.zone)
+    found = context.cached_read(
+        request,
+        changes_by_quarter,
+        what="changes by quarter",
+        from_ms=int(midnight.timestamp() * 1000),
+        workspace=request.query.get("workspace", ""),
+        most=_COUNTED_AGAIN,
+    )
+    if found is None:
+        return None
+    days: dict[str, dict[str, Any]] = {}
+    for quarter, family, count in found:
+        if family in families:
+            name = str(datetime.fromtimestamp(quarter * QUARTER_MS / 1000, request.zone).date())
+            day = days.setdefault(name, {"day": name, **dict.fromkeys(families, 0)})
+            day[family] += count
+    return list(days.values())
 
 
 def _last_change(activity: dict[str, Any], workspace: str, workspaces: list[dict[str, Any]]) -> dict[str, Any] | None:
@@ -71,7 +104,9 @@ def _open_work(context: PageContext, workspaces: list[str], counts: dict[str, in
             found += _questions(context, workspace)
         if counts.get("task"):
             found += _tasks(context, workspace)
-    return sorted(found, key=lambda one: one["order"])[:_OPEN]
+    shown = sorted(found, key=lambda one: one["order"])[:_OPEN]
+    add_times(context, [one for one in shown if one["kind"] == "task"])
+    return shown
 
 
 def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
@@ -86,6 +121,7 @@ def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
             "id": card["id"],
             "workspace": workspace,
             "branch": cards["branch"],
+            "changed_ms": card.get("last_ts_ms"),
             "order": 0,
         }
         for card in cards["cards"]

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from moss_memory.mcp.background_index import Indexing
     from moss_memory.storage.engine import Result
     from moss_memory.store import Store
     from moss_memory.tools.capsule.capsule_use import Sketches
@@ -81,13 +82,24 @@ class PageContext:
     """The pages of one store under one address."""
 
     def __init__(
-        self, store: Store, *, base: str, form_token: Callable[[], str], read_only: bool, own_home: str = ""
+        self,
+        store: Store,
+        *,
+        base: str,
+        form_token: Callable[[], str],
+        read_only: bool,
+        own_home: str = "",
+        indexing: Indexing | None = None,
     ) -> None:
         self.store = store
         self.base = base
         self.own_home = own_home
         """The user's home if this is a demonstration; empty for every other store."""
         self.read_only = read_only
+        self.indexing = indexing
+        """Prepares texts for search by meaning in the background; None if that is not possible."""
+        self.most_waiting = 0
+        """Largest number of unprepared texts that the health page has shown since all were prepared."""
         self.health: dict[str, Any] | None = None
         """Result of the last health check; None before the first."""
         self._cache: dict[str, tuple[int, float, Any]] = {}
@@ -158,6 +170,8 @@ class PageContext:
         self, request: PageRequest, template: str, *, family: str = "", status: int = 200, **context: Any
     ) -> Response:
         """Render a complete page: the template in its frame."""
+        if self.indexing is not None:
+            self.indexing.begin({})
         text = self._templates.get_template(template).render(
             visit=request,
             now=time.time(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
+from moss_memory.tools.reasoning.graph.node_detail import entry_authors, node_detail
 
 from .graph_data import graph_of, mark_differences
 from .long_texts import Part, requested_part
@@ -112,6 +113,8 @@ def conflict(context: PageContext, request: PageRequest) -> Response:
         {"title": shown["into_branch"], "state": shown["into"], "choice": "use_into"},
         {"title": shown["from_branch"], "state": shown["from"], "choice": "use_from"},
     ]
+    for side, branch in ((sides[1], shown["into_branch"]), (sides[2], shown["from_branch"])):
+        side["written"] = _last_written(context, workspace, branch, shown)
     named = next((side["state"]["title"] for side in sides if side["state"] and side["state"].get("title")), None)
     title = named or _title(shown["key"], {})
     return context.page(
@@ -119,11 +122,32 @@ def conflict(context: PageContext, request: PageRequest) -> Response:
     )
 
 
+def _last_written(context: PageContext, workspace: str, branch: str, conflict: dict[str, Any]) -> dict[str, Any] | None:
+    """Return author and time of a node's last version on a branch; None for an edge."""
+    if isinstance(conflict["key"], dict):
+        return None
+    place = {"workspace": workspace, "branch": branch, "doc": conflict["doc"], "id": conflict["key"]}
+    try:
+        versions = context.store.read(node_detail, what="node", **place)["versions"]
+    except MossError:
+        return None  # it was erased, or its branch is gone
+    return versions[0] if versions else None
+
+
 def resolve(context: PageContext, request: PageRequest) -> Response:
     """Resolve a conflict with one of its sides."""
     workspace, key = request.form.get("workspace", ""), request.path["id"]
     resolution = request.form.get("resolution", "")
-    context.call("branchmind_graph_conflict_resolve", workspace=workspace, conflict_id=key, resolution=resolution)
+    content = None
+    if resolution == "use_content":
+        content = {name: value for name in ("type", "title", "text", "status") if (value := request.form.get(name))}
+    context.call(
+        "branchmind_graph_conflict_resolve",
+        workspace=workspace,
+        conflict_id=key,
+        resolution=resolution,
+        content=content,
+    )
     return context.to(f"/reasoning/conflicts/{key}", workspace=workspace, said="settled")
 
 
@@ -160,9 +184,11 @@ def log(context: PageContext, request: PageRequest) -> Response:
         cursor=cursor if chosen is None else chosen + 1,
         max_chars=_MAX_CHARS if chosen is None else None,
     )
+    authors = context.store.read(entry_authors, what="authors", entries=[entry["seq"] for entry in answer["entries"]])
     return context.page(
         request,
         "log.html",
+        authors=authors,
         family="reasoning",
         place=workspace,
         branches=branches,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.tools.record.entity_times import observed_times
+
 from .filter_options import most_used
 from .long_texts import value_view
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 _EVENTS = 50
 _TITLES = ("title", "name", "id", "session_id", "decision", "validation_type")
-_GLANCE = ("status", "description", "rationale", "version", "type", "outcomes")
+_GLANCE = ("status", "related_entity_id", "description", "rationale", "version", "type", "outcomes")
 
 
 def list_page(context: PageContext, request: PageRequest) -> Response:
@@ -27,8 +29,14 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         include_snapshots=True,
     )
     titles = _titles(context)
+    times = context.store.read(
+        observed_times,
+        what="times of entities",
+        entities=[(entity["workspace"], entity["entity_id"]) for entity in answer["entities"]],
+    )
     for entity in answer["entities"]:
         _set_title(entity, titles)
+        entity["at"] = times.get((entity["workspace"], entity["entity_id"]))
     return context.page(
         request,
         "records.html",
@@ -52,7 +60,11 @@ def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
     snapshot = entity.get("snapshot") or {}
     fields = [titles.get(entity["entity_type"], ""), *_TITLES]
     entity["title"] = next((str(snapshot[name]) for name in fields if snapshot.get(name)), entity["entity_id"])
-    glance = [f"{snapshot[name]}" for name in _GLANCE if snapshot.get(name) and str(snapshot[name]) != entity["title"]]
+    glance = [
+        str(snapshot[name]).replace("_", " ") if name == "status" else str(snapshot[name])
+        for name in _GLANCE
+        if snapshot.get(name) and str(snapshot[name]) != entity["title"]
+    ]
     entity["glance"] = " · ".join(glance)[:160]
 
 
@@ -81,22 +93,23 @@ def show(context: PageContext, request: PageRequest) -> Response:
 def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return events with the names of their entities."""
     titles = _titles(context)
-    known: dict[tuple[str, str], str] = {}
+    known: dict[tuple[str, str], dict[str, str]] = {}
     for event in events:
         place = event["workspace"]
         for key in event["entity_ids"]:
             if (key, place) not in known:
                 known[key, place] = _title_of(context, key, place, titles)
-        event["entities"] = [{"id": key, "title": known[key, place]} for key in event["entity_ids"]]
+        event["entities"] = [{"id": key, **known[key, place]} for key in event["entity_ids"]]
     return events
 
 
-def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, str]) -> str:
+def _title_of(context: PageContext, key: str, workspace: str, titles: dict[str, str]) -> dict[str, str]:
+    """Return title and summary line of an entity."""
     found = context.call("retrieve_entities", entity_id=key, workspace=workspace, limit=1)["entities"]
     if not found:
-        return key
+        return {"title": key, "glance": ""}
     _set_title(found[0], titles)
-    return str(found[0]["title"])
+    return {"title": str(found[0]["title"]), "glance": found[0]["glance"]}
 
 
 def record(context: PageContext, request: PageRequest) -> Response:

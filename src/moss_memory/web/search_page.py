@@ -58,7 +58,7 @@ def search(context: PageContext, request: PageRequest) -> Response:
         )
         hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
-        hit["path"], hit["query"], hit["anchor"] = _address(hit)
+        hit["path"], hit["query"], hit["anchor"] = address_of(hit)
         hit["branch"] = hit["query"].get("branch")
     answer = _once(answer)
     return context.page(
@@ -122,7 +122,7 @@ def mark_title(title: str, question: str) -> Markup:
     )
 
 
-def _address(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
+def address_of(hit: dict[str, Any]) -> tuple[str, dict[str, Any], str]:
     """Return the page of a hit, its query and the id of its place there."""
     address, workspace = hit.get("fetch", {}).get("arguments", {}), hit["workspace"]
     if hit["type"] == "capsule":

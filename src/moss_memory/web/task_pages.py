@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
-from moss_memory.tools.task.all_tasks import plans_everywhere, tasks_everywhere
+from moss_memory.tools.task.all_tasks import plans_everywhere, task_times, tasks_everywhere
 
 from .long_texts import value_view
 from .page_frame import workspace_in_view
@@ -38,6 +38,7 @@ def board(context: PageContext, request: PageRequest) -> Response:
         for card in column["items"]:
             card["progress"] = progress.get((card["workspace"], card["id"]))
     _add_claims(context, columns)
+    add_times(context, [card for column in columns for card in column["items"]])
     return context.page(
         request,
         "tasks.html",
@@ -110,17 +111,28 @@ def _add_claims(context: PageContext, columns: list[dict[str, Any]]) -> None:
         card["progress"] = card["progress"] or {"steps_done": done, "steps_total": len(task["steps"])}
 
 
+def add_times(context: PageContext, cards: list[dict[str, Any]]) -> None:
+    """Add to cards when they were added and last changed."""
+    keys = [(card["workspace"], card["id"]) for card in cards]
+    times = context.store.read(task_times, what="times of tasks", tasks=keys)
+    for card in cards:
+        card |= times.get((card["workspace"], card["id"]), {})
+
+
 def show(context: PageContext, request: PageRequest) -> Response:
     """Show a plan or task: steps as a tree with criteria, evidence and claims, and the radar."""
     workspace = request.query.get("workspace") or workspace_in_view(context, request, "task")
     target = request.path["id"]
     task = context.call("tasks_show", workspace=workspace, target=target, max_chars=_MAX_CHARS)
+    times = {"workspace": workspace, "id": task["target"]}
+    add_times(context, [times])
     return context.page(
         request,
         "task.html",
         family="task",
         place=workspace,
         task=task,
+        times=times,
         **value_view(request, task.get("contract")),
         radar=_radar(context, workspace, target),
         done=_count_steps(task["steps"], "done"),

@@ -17,6 +17,9 @@ from moss_memory.http.sign_in import ACTOR
 from moss_memory.rows.times import format_time
 from moss_memory.rows.token_estimate import tokens_about
 
+_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$")
+_STEP_PATH = re.compile(r"\bs:[0-9]{1,9}(?:\.s:[0-9]{1,9})*\b")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,10 +49,13 @@ def environment(base: str) -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number, "pretty": pretty,
-        "said": flash, "seconds": seconds_of, "sentence": sentence, "spelled_day": format_day,
+        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
+        "plain_steps": plain_steps, "pretty": pretty,
+        "said": flash, "seconds": seconds_of, "sentence": sentence,
+        "size": format_size, "step_number": step_number, "spelled_day": format_day,
         "tokens_about": tokens_about, "when": when, "who": who,
     }  # fmt: skip
+    templates.tests["iso_time"] = lambda text: _ISO_TIME.match(text) is not None
     templates.tests["match_work"] = lambda name: name.startswith(("task/", "plan/"))
     templates.globals |= {
         "known_types": NODE_TYPES,
@@ -62,6 +68,24 @@ def environment(base: str) -> Environment:
         "day_of": day_of,
     }
     return templates
+
+
+def format_size(size_bytes: int) -> str:
+    """Return a number of bytes in the largest fitting unit."""
+    size, units = float(size_bytes), ["bytes", "kB", "MB", "GB", "TB"]
+    while size >= 1000 and len(units) > 1:
+        size, units = size / 1000, units[1:]
+    return f"{size:.0f} {units[0]}" if units[0] == "bytes" or size >= 100 else f"{size:.1f} {units[0]}"
+
+
+def step_number(path: str) -> str:
+    """Return the path of a step as a number: s:0.s:2 is 1.3."""
+    return ".".join(str(int(part.removeprefix("s:")) + 1) for part in path.split("."))
+
+
+def plain_steps(text: str) -> str:
+    """Return a text for agents with the paths of steps as numbers."""
+    return _STEP_PATH.sub(lambda found: f"step {step_number(found[0])}", text)
 
 
 def make_link(base: str) -> Callable[..., str]:

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from interfaces.cli.conftest import capsule, cli
+from moss_memory import open_store
+from moss_memory.async_store import open_async_store
+from moss_memory.config import load_config
 from support.patience import TIMEOUT_S
+from support.store_truth import refusal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -88,6 +92,19 @@ def test_no_server_is_started_on_it(cli: Cli, home: Path) -> None:
         process.wait()
     assert (process.returncode, b"is a demonstration" in said) == (1, True)
     assert home.exists() == was_there
+
+
+@pytest.mark.parametrize("given", ["home", "config", "environment"])
+def test_python_does_not_open_it(home: Path, given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    was_there = home.exists()
+    config = load_config(str(home)) if given == "config" else None
+    if given == "environment":
+        monkeypatch.setenv("MOSS_HOME", str(home))
+    for opening in (open_store, open_async_store):
+        error = refusal(opening, str(home) if given == "home" else None, config=config)
+        assert (error.code, error.details) == ("NOT_A_STORE", {"home": str(home)})
+    assert home.exists() == was_there
+    assert not was_there or os.listdir(home) == []
 
 
 def test_a_home_elsewhere_may_have_any_name(cli: Cli, tmp_path: Path, capsule: str) -> None:

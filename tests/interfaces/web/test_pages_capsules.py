@@ -227,7 +227,7 @@ def test_a_store_that_is_served_for_reading_shows_no_form_that_changes_it(browse
     with PagesServer(store, read_only=True) as server:
         tab = Tab(browser, server.origin, server.address)
         page = tab.open(f"/capsules/{capsule}")
-        assert page.locator("form[method=post]").count() == 0
+        assert page.locator("main form[method=post]").count() == 0
         refused = page.request.post(f"{server.address}/capsules/{capsule}/delete", form={})
         assert refused.status == 405
         tab.close()

@@ -259,9 +259,9 @@ def test_a_page_asks_for_changes_once(tmp_path: Path, monkeypatch: pytest.Monkey
     with open_store(str(tmp_path / "home")) as store:
         original = store.call
 
-        def call(tool: str, arguments: dict[str, Any], **more: Any) -> dict[str, Any]:
+        def call(tool: str, arguments: dict[str, Any], **named: Any) -> dict[str, Any]:
             calls.append(tool)
-            return original(tool, arguments, **more)
+            return original(tool, arguments, **named)
 
         monkeypatch.setattr(store, "call", call)
         context = PageContext(store, base="", form_token=str, read_only=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import urllib.error
 import urllib.request
+from datetime import date
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
@@ -84,7 +85,7 @@ def test_an_odd_form_is_refused_and_changes_nothing(
 @pytest.mark.parametrize("highest", [0, 1, 7, 999, 1_000, 1_750, 12_345, 999_999, 25_000_000])
 def test_the_figures_beside_the_plot_have_room(highest: int) -> None:
     today = {"day": "2026-01-31", "capsule": highest}
-    lines = plot_of([today], ["capsule"], 9, today_s=1_769_817_600)["lines"]
+    lines = plot_of([today], ["capsule"], 9, today=date(2026, 1, 31))["lines"]
     assert 2 <= len(lines) <= 6
     assert len({line["text"] for line in lines}) == len(lines)
     assert max(len(line["text"]) for line in lines) <= 4

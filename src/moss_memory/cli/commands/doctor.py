@@ -284,6 +284,11 @@ def _leftovers(_: str, *, found: list[str]) -> tuple[str, ...]:
     return WARN, message, "the next write removes it, and so does `moss doctor --fix`"
 
 
+def _replaced(_: str, *, found: list[str]) -> tuple[str, ...]:
+    message = f"{pluralize(len(found), 'log')} that another program put in the place of the store's: {', '.join(found)}"
+    return WARN, message, "remove it when nothing is missing; `moss erase --copies` removes it, too"
+
+
 def _erasures(_: str, *, count: int) -> tuple[str, ...]:
     if not count:
         return OK, "no purged text is left on the disk"
@@ -316,6 +321,7 @@ _WORDS: dict[str, Callable[..., tuple[str, ...]]] = {
     "rows": _rows,
     "consistency": _consistency,
     "leftovers": _leftovers,
+    "replaced": _replaced,
     "erasures": _erasures,
     "meaning": _meaning,
 }

@@ -11,7 +11,16 @@ from moss_memory.log import INFO, log
 
 from .backup import create_private_file, remove_leftovers
 from .error_mapping import BUSY_TIMEOUT_MS, is_disk_full
-from .file_kind import APPLICATION_ID, EMPTY, ORIGINAL, refuse_special, schema_of
+from .file_kind import (
+    APPLICATION_ID,
+    EMPTY,
+    ORIGINAL,
+    forget_restored_log,
+    open_without_changes,
+    refuse_older_log,
+    refuse_special,
+    schema_of,
+)
 from .functions import only_value as only_value
 from .functions import prepare
 from .open_files import is_changed, log_changed
@@ -25,7 +34,6 @@ if TYPE_CHECKING:
 UNFINISHED = ".unfinished"
 """The suffix of a database during a bulk load."""
 _WRITE_FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
-_READONLY_FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
 def open_writer(path: str) -> apsw.Connection:
@@ -35,6 +43,7 @@ def open_writer(path: str) -> apsw.Connection:
         create_private_file(path)
     refuse_special(path)
     remove_leftovers(path)
+    forget_restored_log(path)
     connection = apsw.Connection(path, flags=_WRITE_FLAGS)
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     prepare(connection)
@@ -79,13 +88,16 @@ def open_reader(path: str) -> tuple[apsw.Connection, int, bool]:
 def _schema_through_log(connection: apsw.Connection, path: str) -> int:
     """Return the schema version; refuse a changed log, through which a sound database looks like another file."""
     try:
-        return schema_of(connection, path)
+        version = schema_of(connection, path)
     except (MossError, apsw.NotADBError, apsw.CorruptError, apsw.IOError):
         if is_changed(path, connection):
             connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             connection.close()  # an open one would keep the index of the changed log
             raise log_changed(path) from None
         raise
+    if version > EMPTY:
+        refuse_older_log(connection, path)
+    return version
 
 
 def distrust(connection: apsw.Connection) -> None:
@@ -98,9 +110,7 @@ def open_readonly(path: str) -> apsw.Connection:
     """Return a connection that reads from a read-only folder or file system."""
     log = path + "-wal"
     immutable = not os.path.exists(log) or os.path.getsize(log) == 0
-    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
-    uri = f"file:{name}?mode=ro" + ("&immutable=1" if immutable else "")
-    return apsw.Connection(uri, flags=_READONLY_FLAGS)
+    return open_without_changes(path, immutable=immutable)
 
 
 def open_empty() -> apsw.Connection:

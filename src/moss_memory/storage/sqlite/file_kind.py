@@ -1,4 +1,9 @@
-"""Classify the file at the database's path: a store of Moss, of the original Moss, an empty file, or foreign."""
+"""Classify the file at the database's path: a store of Moss, of the original Moss, an empty file, or foreign.
+
+Its log may be foreign, too: when the first process opens a database, SQLite replays every valid log over it, and an
+older log overwrites new pages with old ones. Every write of Moss appends an event, so through its own log a database
+never lacks an event that it has without it.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +26,13 @@ _ID_AT = 68
 
 _SMALLEST_PAGE = 512
 """SQLite accepts a file of a single byte as an empty database; one with a header has at least a page."""
+
+REPLACED = "-wal.replaced-"
+"""The name of a log that was set aside contains this, and the time."""
+RESTORED_LOG = "-restored"
+"""Suffix of a file that is there while a restored backup, with fewer events, may still be in the log."""
+_LAST_EVENT = "select seq, event_id, tool, ts_ms from events order by seq desc limit 1"
+_LAST_NUMBER = "select max(seq) from events"
 
 EMPTY, ORIGINAL = 0, -1
 """Results of `schema_of` for an empty file and for a store of the original Moss."""
@@ -123,6 +135,94 @@ def _has_content(path: str) -> bool:
         return os.lstat(path).st_size > 0
     except FileNotFoundError:
         return False
+
+
+def refuse_older_log(connection: apsw.Connection, path: str) -> None:
+    """Refuse a log that lacks events of the database; set it aside if no other process has the store open."""
+    if not _has_content(f"{path}-wal") or not _is_older(connection, path) or os.path.lexists(path + RESTORED_LOG):
+        return
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.close()
+    kept = _set_aside(path)
+    log = f"{path}-wal"
+    told = f"It is now {os.path.basename(kept)}: the next call works with the database as it is"
+    if not kept:
+        told = "Stop every program that uses this store, then run `moss doctor`"
+    raise MossError(
+        "STORAGE_CORRUPT",
+        f"{log} is older than the database: another program has put it there, as programs that sync or restore files "
+        f"do. Nothing of it was used, and nothing was written. {told}. Keep the home outside of synced folders",
+        details={"file": log, **({"kept": kept} if kept else {})},
+    )
+
+
+def open_without_changes(path: str, *, immutable: bool) -> apsw.Connection:
+    """Return a connection that only reads; an immutable one reads the database alone, without its log."""
+    name = path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    uri = f"file:{name}?mode=ro" + ("&immutable=1" if immutable else "")
+    return apsw.Connection(uri, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def replaced_logs(path: str) -> list[str]:
+    """List the logs that were set aside, beside a database."""
+    folder, name = os.path.split(path)
+    return sorted([os.path.join(folder, one) for one in os.listdir(folder) if one.startswith(name + REPLACED)])
+
+
+def forget_restored_log(path: str) -> None:
+    """Remove the mark of a restored backup once it is in the database; the caller holds the write lock."""
+    if os.path.lexists(path + RESTORED_LOG) and not _has_content(f"{path}-wal"):
+        os.unlink(path + RESTORED_LOG)
+
+
+def _is_older(connection: apsw.Connection, path: str) -> bool:
+    held = _last_event_without_log(path)  # first, because others may write meanwhile
+    try:
+        found = next(connection.execute(_LAST_NUMBER))[0]
+    except apsw.Error:
+        return False  # damage of another kind, which a later check names
+    return (found or 0) < held
+
+
+def _last_event_without_log(path: str) -> int:
+    """Return the number of the last event in the database file alone; 0 if that is unknown.
+
+    A checkpoint that was killed leaves pages of two times, so a row counts only if it is an event in every column.
+    """
+    try:
+        alone = open_without_changes(path, immutable=True)
+        try:
+            alone.execute("pragma trusted_schema = off")
+            row = next(alone.execute(_LAST_EVENT), None)
+        finally:
+            alone.close()
+    except (apsw.Error, UnicodeDecodeError):
+        return 0
+    is_event = row is not None and [type(value) for value in row] == [int, str, str, int] and row[1].isalnum()
+    return int(row[0]) if row is not None and is_event else 0
+
+
+def _set_aside(path: str) -> str:
+    """Rename the log; return its new path, empty if another connection has the store open."""
+    from .backup import free_name, sync_folder, timestamp
+
+    try:
+        alone = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+        alone.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        try:
+            # Exclusive from the first statement on: it fails while anybody else has the database open.
+            alone.execute("pragma locking_mode = exclusive")
+            if not _is_older(alone, path):
+                return ""  # another process was faster
+            kept = free_name(f"{path}{REPLACED}{timestamp()}")
+            os.rename(f"{path}-wal", kept)
+            os.chmod(kept, 0o600)
+            sync_folder(os.path.dirname(path))
+            return kept
+        finally:
+            alone.close()
+    except (apsw.Error, OSError):
+        return ""
 
 
 def not_a_store(path: str, what: str) -> MossError:

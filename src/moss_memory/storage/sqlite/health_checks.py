@@ -11,6 +11,7 @@ from moss_memory.storage.sqlite.repair.encoding_check import rows_with_invalid_t
 
 from .backup import leftovers
 from .connections import only_value
+from .file_kind import replaced_logs
 from .index_check import check_index, rebuild
 from .rows_check import faults
 from .schema_migrations import SCHEMA_VERSION
@@ -52,6 +53,9 @@ def check_health(engine: SqliteEngine, call: CallContext, *, fix: bool) -> Itera
     found = leftovers(os.path.join(call.config.home, engine.files()[0]))
     if found:
         yield CheckResult("leftovers", PENDING, found=found)
+    replaced = replaced_logs(os.path.join(call.config.home, engine.files()[0]))
+    if replaced:
+        yield CheckResult("replaced", PENDING, found=replaced)
     yield from _attempt(engine, call, "meaning", lambda connection: _meaning(connection, call.config.model_folder))
 
 

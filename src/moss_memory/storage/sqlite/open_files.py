@@ -6,7 +6,7 @@ complete to processes with cached pages. So a writer checks before it begins and
 SQLite trusts the index of the log in shared memory, and never reads the log again while anybody has it open. If another
 program truncates, zeroes or replaces the log, SQLite continues to append to it, and a checkpoint copies garbage into
 the database. So a writer compares the log with that index before it writes and before it acknowledges: its length, its
-header, and its last frame. It reads the log through SQLite's own file layer. That takes 3 µs.
+header, its first and its last frame. It reads the log through SQLite's own file layer. That takes 3 µs.
 """
 
 from __future__ import annotations
@@ -155,20 +155,21 @@ class Log:
         self._known: tuple[int, tuple[int, bytes, bytes]] | None = None
 
     def is_sound(self) -> bool:
-        """Return whether header and last frame of the log match the shared index."""
+        """Return whether the header, the first and the last frame of the log match the shared index."""
         count, _ = self._connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
         if count <= 0:
             self._seen = 0, b"", b""
             return True  # empty: the next write starts it anew
         try:
-            header = self._file.xRead(_HEADER, 0)
+            begin = self._file.xRead(_HEADER + _FRAME_HEADER, 0)
             frame = self._file.xRead(self._frame_size, _HEADER + (count - 1) * self._frame_size)
         except apsw.IOError:
             return False
         if len(frame) < self._frame_size:
             return False  # truncated
-        # The frame contains the salts of its log, and the header a checksum.
-        is_sound = frame[8:16] == header[16:24] and (header == self._seen[1] or _is_valid(header))
+        header, first = begin[:_HEADER], begin[_HEADER:]
+        # A frame contains the salts of its log, and the header a checksum.
+        is_sound = frame[8:16] == first[8:16] == header[16:24] and (header == self._seen[1] or _is_valid(header))
         self._seen = count, header, frame
         return is_sound
 

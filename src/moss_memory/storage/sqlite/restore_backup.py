@@ -25,7 +25,7 @@ from .backup import (
 )
 from .connections import distrust, migrate, open_readonly, run_migrations
 from .error_mapping import BUSY_TIMEOUT_MS, storage_error
-from .file_kind import EMPTY, ORIGINAL, refuse_special, schema_of
+from .file_kind import EMPTY, ORIGINAL, RESTORED_LOG, forget_restored_log, refuse_special, schema_of
 from .functions import prepare as add_functions
 from .rows_check import faults
 from .schema_check import differences, foreign_schema
@@ -173,6 +173,9 @@ def _swap_content(path: str, prepared: str) -> str:
         kept = backup_file(path, KEPT)
         _adapt(prepared, live)
         live.execute("pragma synchronous = full")
+        if not os.path.lexists(path + RESTORED_LOG):
+            create_private_file(path + RESTORED_LOG)
+            sync_folder(os.path.dirname(path))
         source = _open(prepared)
         try:
             # One transaction of SQLite: it goes through the log, so readers and a crash see all or nothing.
@@ -183,6 +186,7 @@ def _swap_content(path: str, prepared: str) -> str:
             source.close()
     finally:
         live.close()
+    forget_restored_log(path)
     discard(prepared)
     return kept
 

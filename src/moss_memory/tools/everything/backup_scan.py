@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 _DATABASE = "moss.db"
 _COMPANIONS = ("-wal", "-shm", "-journal")
 _LIVE = (_DATABASE, *(_DATABASE + part for part in _COMPANIONS))
-_REPLACED = (f"{_DATABASE}.before-", f"{_DATABASE}.v1-")
-"""Prefixes of the names of replaced stores."""
+_REPLACED = (f"{_DATABASE}.before-", f"{_DATABASE}.v1-", f"{_DATABASE}-wal.replaced-")
+"""Prefixes of the names of replaced stores and logs."""
 _RESTORED = re.compile(r"moss\.db\.restored-([0-9]{1,9})\.part(?:-[0-9]+)?(?:-wal|-shm|-journal)?")
 """The temporary copy of a restore, with the id of its process; a killed restore leaves it."""
 _TEMPORARY = ".moss-export"
@@ -78,7 +78,7 @@ def _identity(path: str) -> tuple[int, int] | None:
 def _is_named_as_copy(name: str) -> bool:
     for part in _COMPANIONS:
         name = name.removesuffix(part)
-    return name.startswith((f"{_DATABASE}.", _TEMPORARY)) or name.endswith((".db", ".jsonl"))
+    return name.startswith((f"{_DATABASE}.", _TEMPORARY, *_REPLACED)) or name.endswith((".db", ".jsonl"))
 
 
 def _remove(path: str) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 EVENTS = 1_000
 """Maximum number of changes that are grouped: the last ones."""
+QUARTER_MS = 900_000
 _LOOKED_AT = 5_000
 """Maximum number of events that are read to find those of one workspace."""
 _EVENT = ("seq", "workspace", "tool", "address", "ts_ms", "payload", "origin")
@@ -46,6 +47,26 @@ def changes_in_period(tx: ReadTransaction, *, from_ms: int, to_ms: int | None, w
         if event["family"] not in tx.config.disabled_types:
             shown.append(event)
     return {"events": shown, "has_more": len(events) > EVENTS}
+
+
+def changes_by_quarter(
+    tx: ReadTransaction, *, from_ms: int, workspace: str | None, most: int
+) -> list[tuple[int, str, int]] | None:
+    """Return quarter hour since 1970, family and number of the changes since a time; None for more than `most`.
+
+    A quarter of an hour is in one day of every time zone.
+    """
+    first, last = _first_at(tx, from_ms), tx.value("select coalesce(max(seq), 0) from events")
+    if last - first >= most:
+        return None
+    condition = ""
+    values: dict[str, Any] = {"first": first, "quarter": QUARTER_MS}
+    if workspace:
+        condition, values["workspace"] = " and workspace = :workspace", normalize_workspace(workspace)
+    rows = tx.stream(
+        f"select ts_ms / :quarter, tool, count(*) from events where seq >= :first{condition} group by 1, 2", values
+    )
+    return [(quarter, family_of(tool), count) for quarter, tool, count in rows]
 
 
 def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:

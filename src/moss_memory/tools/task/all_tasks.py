@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.tools.task.model.task_rows import Task
 
@@ -35,6 +36,22 @@ def plans_everywhere(tx: ReadTransaction, *, limit: int) -> list[dict[str, Any]]
     """Return the plans that were added last, each with its workspace."""
     newest = "row_id in (select row_id from tasks where kind = 'plan' order by row_id desc limit :limit)"
     return _items(tx, newest, {"limit": limit})
+
+
+def task_times(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, int]]:
+    """Return when tasks were added and last changed, in milliseconds, by workspace and id."""
+    found = {}
+    for workspace, target in tasks:
+        branch_id = tx.value(
+            "select branch_id from tasks where workspace_norm = :workspace and id = :id",
+            {"workspace": normalize_workspace(workspace), "id": target},
+        )
+        place = {"branch_id": branch_id, "doc": f"{target}-trace"}
+        trace = "select ts_ms from doc_entries where branch_id = :branch_id and doc = :doc order by seq"
+        added, changed = tx.value(f"{trace} limit 1", place), tx.value(f"{trace} desc limit 1", place)
+        if added is not None:
+            found[workspace, target] = {"added_ms": added, "changed_ms": changed}
+    return found
 
 
 def _items(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[dict[str, Any]]:

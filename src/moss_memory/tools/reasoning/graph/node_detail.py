@@ -37,6 +37,17 @@ def node_detail(tx: ReadTransaction, *, workspace: str, branch: str, doc: str, i
     }
 
 
+def entry_authors(tx: ReadTransaction, *, entries: list[int]) -> dict[int, str]:
+    """Return who wrote entries of documents, by seq, as far as that is known."""
+    rows = tx.rows(
+        f"select seq, origin from doc_entries where {tx.sql_in('seq', 'entries')} and origin is not null",
+        {"entries": entries},
+    )
+    origins: dict[int, str] = dict(rows)
+    actors = actors_of(tx, set(origins.values()))
+    return {seq: actors[origin] for seq, origin in origins.items() if actors.get(origin)}
+
+
 def _links(tx: ReadTransaction, view: View, doc: str, id: str) -> list[dict[str, Any]]:
     """Return the links of a node, those that begin at it first, with the node at the other end."""
     found: dict[str, Version] = {}

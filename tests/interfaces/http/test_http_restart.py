@@ -1,0 +1,28 @@
+"""The official client's sessions go on when the server is started again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.http_server import HttpServer
+from support.sdk_sessions import use_across_a_restart
+
+REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
+
+
+def test_no_session_of_the_official_client_ends_with_a_restart(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir(mode=0o700)
+    (home / "config.json").write_text(json.dumps({"token_calls_at_once": 1_000, "token_calls_per_minute": 100_000}))
+    servers = [HttpServer(home, code=REAL)]
+
+    def restart() -> None:
+        servers[0].__exit__()
+        servers.append(HttpServer(home, code=REAL, port=servers[0].port))
+
+    try:
+        ended = use_across_a_restart(servers[0].address, servers[0].token, clients=12, rounds=2, restart=restart)
+    finally:
+        servers[-1].__exit__()
+    assert ended == ["ok"] * 48
