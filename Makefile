@@ -23,7 +23,7 @@ test-all: $(VENV)/.developed ## run everything: complete kill matrices, all exam
 	@$(COMPILE) tests/support
 	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough
 	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
-	  tests/postgres
+	  tests/sync tests/code_state tests/postgres
 
 coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print the lines that no test reaches
 	rm -rf .coverage_cache && mkdir .coverage_cache

@@ -52,6 +52,22 @@ class Maintenance:
             wait: bool = True,
         ) -> Any: ...
 
+    def exists(self) -> bool:
+        """Return whether there is a store; reading does not make one."""
+        return self._engine.exists()
+
+    def connections(self) -> tuple[int, int]:
+        """Return the number of connections in use and that of the calls that wait for one."""
+        return self._engine.connections()
+
+    def size_bytes(self) -> int:
+        """Return the size of the store, 0 if it is not known."""
+        return self._engine.size_bytes()
+
+    def is_large(self) -> bool:
+        """Return whether a search or a count over the store may take longer than 20 ms."""
+        return self._engine.is_large()
+
     def index(
         self,
         *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
+from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
 from moss_memory.rows.ids import new_id
 from moss_memory.rows.times import wall_clock_ms
@@ -179,7 +180,7 @@ class Store(Maintenance, Tools):
         operation.add_workspace(result, values)
         if self._is_limited and self._disabled:
             result = filter_next_calls(result, operation.answers, self._unless_disabled)
-        return _v1_answer(result) if operation.alias_of else result
+        return to_v1_answer(result) if operation.alias_of else result
 
     def _decode(self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext) -> dict[str, Any]:
         """Decode the arguments; refuse writes of a reader and texts above their limit before anything else is done."""
@@ -407,25 +408,9 @@ class Store(Maintenance, Tools):
         with ErrorTranslation(self._engine, what):
             return self._engine.write(run, timeout_s=timeout_s, call=self._context(what))
 
-    def exists(self) -> bool:
-        """Return whether there is a store; reading does not make one."""
-        return self._engine.exists()
-
-    def connections(self) -> tuple[int, int]:
-        """Return the number of connections in use and that of the calls that wait for one."""
-        return self._engine.connections()
-
-    def size_bytes(self) -> int:
-        """Return the size of the store, 0 if it is not known."""
-        return self._engine.size_bytes()
-
     def work_tree(self) -> WorkTree | None:
         """Return the work tree that the process runs in, None if it is not the one of this store's callers."""
         return self._caller.work_tree()
-
-    def is_large(self) -> bool:
-        """Return whether a search or a count over the store may take longer than 20 ms."""
-        return self._engine.is_large()
 
     if not TYPE_CHECKING:  # type checkers read the tools' signatures in `typed.pyi`
 
@@ -503,12 +488,3 @@ def _refuse_credentials(
 
 def _elapsed_ms(began_s: float) -> float:
     return (time.perf_counter() - began_s) * 1000
-
-
-def _v1_answer(value: Any) -> Any:
-    """Return the answer with the field names of v1.0: `task_link` instead of `fetch_key`."""
-    if isinstance(value, dict):
-        return {"task_link" if key == "fetch_key" else key: _v1_answer(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_v1_answer(part) for part in value]
-    return value

@@ -409,45 +409,6 @@ class FetchedArtifact(TypedDict):
     text: str | None
     current_version: NotRequired[int]
 
-class ArtifactComposeItems(TypedDict):
-    id: NotRequired[str | None]
-    workspace: NotRequired[str | None]
-    name: NotRequired[str | None]
-    fetch_key: NotRequired[Mapping[str, Any] | None]
-
-class ArtifactComposeStoreAs(TypedDict):
-    workspace: NotRequired[str | None]
-    name: str | None
-    kind: str | None
-    run_id: NotRequired[str | None]
-    phase: NotRequired[str | None]
-    role: NotRequired[str | None]
-    ttl_seconds: NotRequired[int | None]
-    mode: NotRequired[Literal['error', 'replace'] | None]
-
-class ArtifactComposeAnswer(TypedDict):
-    bundle_text: str
-    bundle_chars: NotRequired[int]
-    parts: NotRequired[list[ArtifactPart]]
-    parts_count: int
-    stored: NotRequired[StoredArtifact]
-    workspace: NotRequired[str]
-    created_workspace: NotRequired[bool]
-    similar_workspace: NotRequired[str]
-
-class ArtifactPart(TypedDict):
-    id: str
-    name: str | None
-    data: dict[str, Any]
-    text: str
-
-class StoredArtifact(TypedDict):
-    id: str
-    workspace: str
-    name: str
-    kind: str
-    version: int
-
 class ArtifactDeleteAnswer(TypedDict):
     deleted: bool
     id: str
@@ -488,6 +449,45 @@ class ArtifactTouchAnswer(TypedDict):
     workspace: NotRequired[str]
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
+
+class ArtifactComposeItems(TypedDict):
+    id: NotRequired[str | None]
+    workspace: NotRequired[str | None]
+    name: NotRequired[str | None]
+    fetch_key: NotRequired[Mapping[str, Any] | None]
+
+class ArtifactComposeStoreAs(TypedDict):
+    workspace: NotRequired[str | None]
+    name: str | None
+    kind: str | None
+    run_id: NotRequired[str | None]
+    phase: NotRequired[str | None]
+    role: NotRequired[str | None]
+    ttl_seconds: NotRequired[int | None]
+    mode: NotRequired[Literal['error', 'replace'] | None]
+
+class ArtifactComposeAnswer(TypedDict):
+    bundle_text: str
+    bundle_chars: NotRequired[int]
+    parts: NotRequired[list[ArtifactPart]]
+    parts_count: int
+    stored: NotRequired[StoredArtifact]
+    workspace: NotRequired[str]
+    created_workspace: NotRequired[bool]
+    similar_workspace: NotRequired[str]
+
+class ArtifactPart(TypedDict):
+    id: str
+    name: str | None
+    data: dict[str, Any]
+    text: str
+
+class StoredArtifact(TypedDict):
+    id: str
+    workspace: str
+    name: str
+    kind: str
+    version: int
 
 class ArtifactBulkDeleteAnswer(TypedDict):
     deleted: int
@@ -1985,9 +1985,6 @@ class Tools:
     def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
-    def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
-
     def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
@@ -1996,6 +1993,9 @@ class Tools:
 
     def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
+
+    def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
     def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""
@@ -2378,9 +2378,6 @@ class AsyncTools:
     async def artifact_fetch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, include_expired: bool | None = False, include_deleted: bool | None = False, version: int | None = None, as_of: int | str | None = None, fetch_key: Mapping[str, Any] | None = None) -> FetchedArtifact:
         """Load one artifact with data and text, by name or id, also an earlier `version`."""
 
-    async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
-        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
-
     async def artifact_delete(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactDeleteAnswer:
         """Delete one artifact so that `artifact_restore` can bring it back; its name is free again."""
 
@@ -2389,6 +2386,9 @@ class AsyncTools:
 
     async def artifact_touch(self, *, id: str | None = None, workspace: str | None = None, name: str | None = None, ttl_seconds: int, fetch_key: Mapping[str, Any] | None = None, idempotency_key: str | None = None) -> ArtifactTouchAnswer:
         """Set the seconds that an artifact lives from now; content and version stay. An expired one is not found."""
+
+    async def artifact_compose(self, *, items: list[ArtifactComposeItems], format: Literal['markdown', 'json'] | None = 'markdown', store_as: ArtifactComposeStoreAs | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> ArtifactComposeAnswer:
+        """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing."""
 
     async def artifact_bulk_delete(self, *, workspace: str | None = None, kind: str | None = None, run_id: str | None = None, phase: str | None = None, role: str | None = None, tag: str | None = None, dry_run: bool | None = False, idempotency_key: str | None = None) -> ArtifactBulkDeleteAnswer:
         """Soft-delete every artifact that matches all of the given filters; at least one is needed."""

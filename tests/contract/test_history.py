@@ -460,7 +460,7 @@ def test_a_time_chooses_the_version_that_was_current_then(door: StoreDoor, clock
     for number in range(1, 4):
         edit(door, type, number)
         clock.advance(100)
-    for as_of, version in ((begun, 1), (begun + 99, 1), (begun + 100, 2), (begun + 250, 3), (begun + 10**9, 3)):
+    for as_of, version in ((begun, 1), (begun + 99, 1), (begun + 100, 2), (begun + 200, 3), (begun + 10**9, 3)):
         assert seen(door, type, as_of=as_of)["version"] == version
         assert seen(door, type, as_of=as_of) == seen(door, type, version=version)
         assert seen(door, type, as_of=str(as_of)) == seen(door, type, version=version)

@@ -49,7 +49,7 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(2)
         walk = Walk().record(lambda: store(3))
     assert len(walk.files) <= 27, list(walk.files)
-    assert walk.switches <= 73
+    assert walk.switches <= 71
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from soak import callers, connections, crashes, interrupts, stores, writers
+from soak import callers, connections, crashes, interrupts, machines, stores, writers
 from soak.table import Lines, run_all
 
 LINES: Lines = {
@@ -17,6 +17,7 @@ LINES: Lines = {
     "links swapped": callers.swapped_links,
     "requests beside 5,000 idle connections": connections.beside_idle_ones,
     "stores changed by hand": stores.crafted_stores,
+    "random turns of two machines": machines.random_turns,
 }
 
 if __name__ == "__main__":

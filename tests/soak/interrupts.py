@@ -10,7 +10,7 @@ from soak.trial import Trial
 from support.interrupts import STORM
 from support.python_process import run
 
-INTERRUPTS, A_PROCESS = 20_000, 2_000
+INTERRUPTS, A_PROCESS = 20_000, 500
 
 
 def interrupted_calls(folder: Path) -> Trial:

@@ -47,3 +47,12 @@ def expand_fetch_key(address: dict[str, Any], family: str, at: str) -> None:
 
 def _with_article(family: str) -> str:
     return f"an {family}" if family[0] in "aeiou" else f"a {family}"
+
+
+def to_v1_answer(value: Any) -> Any:
+    """Return the answer with the field names of v1.0: `task_link` instead of `fetch_key`."""
+    if isinstance(value, dict):
+        return {"task_link" if key == "fetch_key" else key: to_v1_answer(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [to_v1_answer(part) for part in value]
+    return value

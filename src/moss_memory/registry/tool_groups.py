@@ -97,6 +97,7 @@ TOOL_GROUPS = {
             prefix="artifact",
             modules=(
                 "moss_memory.tools.artifact.artifact_tools",
+                "moss_memory.tools.artifact.artifact_compose",
                 "moss_memory.tools.artifact.artifact_bulk",
                 "moss_memory.tools.artifact.artifact_kinds",
             ),

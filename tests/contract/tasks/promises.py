@@ -133,6 +133,7 @@ decisions §7 claim: one agent holds a piece, for a lease
     test_what_another_has_claimed_is_a_conflict_with_who_and_until_when
     test_a_task_and_its_steps_cannot_be_held_by_two
     test_a_lease_runs_out_is_renewed_and_given_back
+    test_a_lease_of_a_whole_year_is_accepted
     test_what_is_closed_is_nobodys
     test_a_claim_that_cannot_be_meant_is_refused
 decisions §7: a task with a closed or claimed step is ACTIVE

@@ -224,7 +224,7 @@ def test_what_is_closed_is_nobodys(desk: Desk) -> None:
         {"agent": " "},
         {"agent": "me", "path": "s:0"},
         {"agent": "me", "target": "TASK-001", "lease_s": 0},
-        {"agent": "me", "target": "TASK-001", "lease_s": 10**10},
+        {"agent": "me", "target": "TASK-001", "lease_s": 31_536_001},
         {"agent": "me", "target": "TASK-001", "path": "s:0", "step_id": "STEP-001"},
     ],
 )
@@ -232,6 +232,11 @@ def test_a_claim_that_cannot_be_meant_is_refused(desk: Desk, asked: dict[str, An
     desk.task("A", "a")
     desk.refuses("INVALID_REQUEST", "claim", **asked)
     desk.refuses("INVALID_REQUEST", "claim", target="TASK-001")
+
+
+def test_a_lease_of_a_whole_year_is_accepted(desk: Desk) -> None:
+    desk.task("A", "a")
+    assert desk("claim", target="TASK-001", agent="me", lease_s=31_536_000)["agent"] == "me"
 
 
 def test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task(desk: Desk) -> None:

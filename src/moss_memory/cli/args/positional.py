@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from moss_memory.registry.operation import Operation
 
+    from .built_in import BuiltIn
     from .command import Command, CommandRequest
-    from .command_table import BuiltIn
 
 POSITIONAL = ("id", "query", "path", "folder", "shell", "command", "search", "tool", "client")
 """Arguments that may be positional; a tool's first one is used."""

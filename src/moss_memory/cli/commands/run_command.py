@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.cli.args.command_table import BuiltIn
+    from moss_memory.cli.args.built_in import BuiltIn
 
 
 def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:

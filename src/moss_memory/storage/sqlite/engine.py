@@ -11,10 +11,11 @@ import apsw
 from moss_memory.errors import MossError
 from moss_memory.storage.files.private_files import make_private_folder
 
-from .connections import UNFINISHED, close_all, missing_store, only_value, open_writer
+from .connections import UNFINISHED, close_all, missing_store, open_writer
 from .error_mapping import storage_error
+from .functions import only_value
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
-from .open_files import OpenFiles, file_identity, is_changed, log_changed, log_removed
+from .open_files import OpenFiles, file_identity, is_changed, log_changed, log_removed, schema_numbers
 from .readers import Readers
 from .transaction import SqliteTransaction, SqliteWrite
 
@@ -121,7 +122,7 @@ class SqliteEngine:
         """Acquire the lock and begin a writing transaction; the release of the hold ends both."""
         writer = self.acquire(hold, call, timeout_s)
         writer.execute("begin immediate")
-        if _schema_numbers(writer) != self._schema:
+        if schema_numbers(writer) != self._schema:
             self._close_writer()  # another process has changed the schema; opening refuses that, or migrates again
             writer = self._ready_writer()
             writer.execute("begin immediate")
@@ -261,7 +262,6 @@ class SqliteEngine:
         try:
             yield from dump(tx)
         finally:
-            tx.rollback()
             tx.release()
 
     def tables(self, tx: ReadTransaction) -> list[str]:
@@ -290,13 +290,7 @@ class SqliteEngine:
         """Empty every table except `but` and reset all counters, in one transaction."""
         from .dump import truncate_all
 
-        tx = self.begin_write(timeout_s=WRITE_TIMEOUT_S, call=call)
-        try:
-            truncate_all(tx, but=but)
-            tx.commit()
-        finally:
-            tx.rollback()
-            tx.release()
+        self.write(lambda tx: truncate_all(tx, but=but), timeout_s=WRITE_TIMEOUT_S, call=call)
 
     def change_token(self) -> object:
         """Return an idle connection and SQLite's counter of the commits of other connections since it was opened."""
@@ -436,7 +430,7 @@ class SqliteEngine:
             raise missing_store(self._home)
         self._writer = open_writer(self._path)
         try:
-            self._schema = _schema_numbers(self._writer)
+            self._schema = schema_numbers(self._writer)
             self._open_files = OpenFiles(self._path, self._writer)
             self._open_files.refuse_changed_log()
         except BaseException:
@@ -500,8 +494,3 @@ os.register_at_fork(
     after_in_parent=lambda: _at_fork("after_fork_in_parent"),
     after_in_child=lambda: _at_fork("after_fork_in_child"),
 )
-
-
-def _schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
-    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
-    return connection.execute("pragma user_version").get, connection.execute("pragma schema_version").get

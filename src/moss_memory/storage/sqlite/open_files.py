@@ -266,3 +266,8 @@ def file_identity(path: str) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_dev, status.st_ino
+
+
+def schema_numbers(connection: apsw.Connection) -> tuple[int, int]:
+    """Return the version of the schema, and SQLite's own number, which changes whenever the schema does."""
+    return connection.execute("pragma user_version").get, connection.execute("pragma schema_version").get

@@ -13,7 +13,6 @@ from moss_memory.registry.arguments import (
     Name,
     Offset,
     Phase,
-    Ref,
     Role,
     RunId,
     StoreMode,
@@ -25,21 +24,17 @@ from moss_memory.registry.arguments import (
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
-    LONG,
     PAGE_THAT_ENDS,
     ResponseSchema,
-    TableColumn,
     flag,
-    free,
     integer,
     list_of,
     moment,
-    needs_id_column,
     object_of,
     text,
 )
 from moss_memory.rows.list_filters import ALIVE, DELETED, ListFilters, filters_from, with_deleted
-from moss_memory.rows.lookup import Address, address_of
+from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label, normalize_name, normalize_workspace, tags_json
 from moss_memory.rows.paging import Page
 from moss_memory.rows.undelete import answers_of_restore, restore, restore_filters
@@ -74,8 +69,6 @@ if TYPE_CHECKING:
     Validate = bool
     IncludeExpired = bool
     OrderBy = Literal["updated_at", "created_at"]
-    ArtifactFormat = Literal["markdown", "json"]
-    ArtifactStoreAs = dict[str, Any]
     ArtifactRestoreFilters = dict[str, Any]
 else:
     ArtifactRestoreFilters = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
@@ -87,23 +80,6 @@ else:
     Validate = {"type": "boolean", "description": "check data against the kind's schema"}
     IncludeExpired = {"type": "boolean", "description": "also expired ones"}
     OrderBy = {"type": "string", "enum": ["updated_at", "created_at"], "description": "newest first by this"}
-    ArtifactFormat = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
-    ArtifactStoreAs = {
-        "type": "object",
-        "properties": {
-            "workspace": {"type": "string"},
-            "name": {"type": "string"},
-            "kind": {"type": "string"},
-            "run_id": {"type": "string"},
-            "phase": {"type": "string"},
-            "role": {"type": "string"},
-            "ttl_seconds": TtlSeconds,
-            "mode": StoreMode,
-        },
-        "required": ["name", "kind"],
-        "additionalProperties": False,
-        "description": "also store the bundle",
-    }
 
 
 DATA_MAX_CHARS = 50_000
@@ -120,20 +96,6 @@ STORED = ResponseSchema(
         "kind": text("type of the data"),
         "version": integer("its version now"),
     },
-)
-_PART = ResponseSchema(
-    "ArtifactPart",
-    {
-        "id": text("ULID"),
-        "name": text("handle", nullable=True),
-        "data": free("structured content"),
-        "text": text("rendered view for models"),
-    },
-    table=(
-        TableColumn("name", least=8),
-        TableColumn("text", least=20, widest=LONG),
-        TableColumn("id", when=needs_id_column),
-    ),
 )
 SWEEP_EVERY_S = 300
 SWEEP_ROWS = 100
@@ -295,51 +257,6 @@ def artifact_fetch(
 
 @operation(
     mutates=True,
-    scan_secrets=True,
-    writes_with="store_as",
-    answers={
-        "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
-        "bundle_chars": integer("characters of the bundle", optional=True),
-        "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),
-        "parts_count": integer("how many artifacts are in it"),
-        "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
-    },
-    example="moss artifact compose plan/run-1-code plan/run-1-tests",
-    words="combine results, bundle texts of a run, merge findings into one prompt",
-)
-def artifact_compose(
-    tx: Transaction,
-    *,
-    items: list[Ref],
-    format: ArtifactFormat = "markdown",
-    store_as: ArtifactStoreAs | None = None,
-) -> dict[str, Any]:
-    """Bundle the texts of 1 to 100 artifacts for an LLM, each under a header; all or nothing.
-
-    Every artifact needs a text. `store_as` also saves the bundle as an artifact that names its sources.
-    """
-    if not 1 <= len(items) <= ITEMS_MAX:
-        raise invalid_request(f"`items` has {len(items)} entries; give 1 to {ITEMS_MAX}", path="items")
-    if format == "json" and store_as is not None:
-        raise invalid_request("`store_as` needs the markdown format", path="store_as")
-    rows = []
-    for index, ref in enumerate(items):
-        tx.check_cancelled()
-        rows.append(artifacts.find(tx, address_of(ref, index), also=UNEXPIRED))
-    _refuse_missing_text(rows)
-    if format == "json":
-        return {"parts": [_part(row) for row in rows], "parts_count": len(rows)}
-    bundle = "\n\n".join([f"## {_heading(row)}\n\n{row['text']}\n\n---" for row in rows])
-    answer: dict[str, Any] = {"bundle_text": bundle, "bundle_chars": len(bundle), "parts_count": len(rows)}
-    if store_as is not None:
-        sources = {"sources": [row["id"] for row in rows]}
-        stored = artifact_store.call_in(tx, data=sources, text=bundle, **store_as)
-        answer["stored"] = {key: stored[key] for key in ("id", "workspace", "name", "kind", "version")}
-    return answer
-
-
-@operation(
-    mutates=True,
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
     example="moss artifact delete plan/run-1-code",
@@ -494,23 +411,3 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
 
 def _response(id: str, workspace: str, name: str | None, kind: str, version: int) -> dict[str, Any]:
     return {"id": id, "workspace": workspace, "name": name, "kind": kind, "version": version}
-
-
-def _refuse_missing_text(rows: list[dict[str, Any]]) -> None:
-    missing = [row["id"] for row in rows if row["text"] is None]
-    if missing:
-        raise MossError(
-            "COMPOSE_MISSING_TEXT",
-            f"these artifacts have no text: {', '.join(missing)}; store them with one or leave them out",
-            details={"missing": missing},
-        )
-
-
-def _heading(row: dict[str, Any]) -> str:
-    role = f": {row['role']}" if row["role"] else ""
-    # On one line: a kind or role with line breaks could inject headers.
-    return " ".join(f"{row['kind']}{role} ({row['name_raw'] or row['id']})".split())
-
-
-def _part(row: dict[str, Any]) -> dict[str, Any]:
-    return {"id": row["id"], "name": row["name_raw"], "data": json.loads(row["data_json"]), "text": row["text"]}
