@@ -1019,6 +1019,7 @@ loads of capsules are counted for each actor off the read path
     test_erased_and_purged_capsules_leave_no_loads
     test_a_read_only_store_counts_nothing
     test_the_waiting_loads_are_saved_by_a_thread
+    test_the_use_of_capsules_is_read_in_the_order_of_their_last_load
 every capsule, card, task and record is a dot of the map
     test_every_capsule_card_task_and_record_is_one_dot
     test_at_most_so_many_dots_are_read_the_last_changed_first
