@@ -157,45 +157,45 @@ WHAT_TO_DO = {
 """The remedy of each code; a test checks that every code has one."""
 
 SETTINGS = {
-    "workspace": "the default workspace of every tool that works in one; `MOSS_WORKSPACE` wins over both files; where "
-    "none is set, reasoning and task tools need one and the others use `default`",
-    "url": "a PostgreSQL database that holds the store instead of the home folder, as postgresql://host/database, "
-    "without a password; only in the global file; `MOSS_URL` wins over it",
-    "capsule_max_chars": "most characters of a capsule; a repository may only lower it",
-    "text_max_chars": "most characters of any other text that a tool stores: a note, a card, a node, a record's body, "
-    "a text of a task; of values that are no texts, their compact JSON; a repository may only lower it; what is "
-    "imported or taken over from elsewhere keeps its size",
-    "sync_folder": "the folder that `moss sync` uses if none is given; a repository may only name a folder inside it, "
-    "and only its own workspace is synced there",
-    "import_max_bytes": "largest file that `capsule_import` reads; `moss import --max-bytes` overrides it once; "
-    "a repository may only lower it",
-    "page_max_chars": "a page of `artifact_list`, `retrieve_records`, `retrieve_entities` or `list_timeline_events` "
-    "ends early at this many characters of its items' JSON; `pagination.next_offset` continues it",
-    "artifact_validate": "check every artifact whose kind has a schema, as `validate: true` does for one call",
-    "allow_secrets": "store what looks like a credential too; a repository may only forbid it",
-    "record_code": "remember repository, branch and commit with every change made inside of a git work tree, and "
-    "compare them later; a repository may only turn it off",
-    "history_keep": "most versions of a capsule or artifact that are kept, the present one included: `1` keeps no old "
-    "one; only in the global file",
-    "history_days": "days that a replaced version is kept; only in the global file",
-    "allowed_paths": "further folders for import and export, absolute; a repository may not set it",
-    "allow_unsafe_paths": "any folder for import and export; links, `..` and other extensions stay refused; "
-    "a repository may not set it",
-    "trust_repo_config": "lets repositories set the two above and `semantic_model`; only in the global file",
-    "semantic_model": "the folder of [a model of your own](../how-to/search-by-meaning.md#bring-your-own-model) to "
-    "search by meaning with; empty means the one of the extra; a repository may not set it",
-    "disabled_tools": "tools that the MCP server neither lists nor answers, with their v1.0 names",
-    "disabled_types": "families that are closed: capsule, artifact, reasoning, task, record; the MCP server neither "
-    "lists nor answers their tools, and no answer of another tool, on any face, shows or leads to what is theirs",
-    "toolsets": "families that the MCP server lists, or `core`: [the few tools a session needs "
-    "most](../how-to/connect.md#fewer-tools), which lead to all others; empty means all; `moss mcp --toolsets` wins",
-    "output_schemas": "the MCP server also lists what each tool answers, as `outputSchema`; the list is then three "
-    "times as long",
-    "token_calls_per_minute": "most calls of one token within a minute at one server, then `RATE_LIMITED`",
-    "token_calls_at_once": "most calls of one token that run at the same time at one server",
-    "db_max_open_conns": "most connections of a process to a PostgreSQL server, 16 where nothing is set; nothing on "
-    "SQLite",
-    "db_max_idle_conns": "idle connections kept for the next call, 4 by default; no effect on SQLite",
+    "workspace": "The default workspace. `MOSS_WORKSPACE` takes precedence. Without a default, reasoning and task "
+    "tools need a workspace and all others use `default`.",
+    "url": "The PostgreSQL database of the store, instead of the home folder: postgresql://host/database, without a "
+    "password. `MOSS_URL` takes precedence. Only in your own file.",
+    "capsule_max_chars": "Maximum characters of a capsule; a repository may only lower it.",
+    "text_max_chars": "Maximum characters of any other stored text: a note, card, node, record body or text of a task. "
+    "Other values count by their compact JSON. Imports keep larger texts; a repository may only lower it.",
+    "sync_folder": "The folder of `moss sync` without an argument. A repository can only name a folder inside it, and "
+    "only its own workspace is synced there.",
+    "import_max_bytes": "Maximum size of a file that `capsule_import` reads. `moss import --max-bytes` overrides it "
+    "once; a repository may only lower it.",
+    "page_max_chars": "Maximum characters (of the items' JSON) of a page of `artifact_list`, `retrieve_records`, "
+    "`retrieve_entities` or `list_timeline_events`. `pagination.next_offset` continues a shortened page.",
+    "artifact_validate": "Validate every artifact whose kind has a schema, as `validate: true` does for one call.",
+    "allow_secrets": "Store text that looks like a credential. A repository can only set it to false.",
+    "record_code": "Record repository, branch and commit with every change inside a git work tree, and report later "
+    "which files have changed. A repository can only set it to false.",
+    "history_keep": "Maximum versions of a capsule or artifact, including the current one; `1` keeps no earlier "
+    "version. Only in your own file.",
+    "history_days": "Earlier versions are dropped this many days after they were replaced. Only in your own file.",
+    "allowed_paths": "Additional folders for import and export, absolute. A repository cannot set it.",
+    "allow_unsafe_paths": "Allow every folder for import and export; links, `..` and other extensions are still "
+    "refused. A repository cannot set it.",
+    "trust_repo_config": "Allow repositories to set `allowed_paths`, `allow_unsafe_paths` and `semantic_model`. Only "
+    "in your own file.",
+    "semantic_model": "The folder of [your own model](../how-to/search-by-meaning.md#use-your-own-model) for search by "
+    "meaning; empty means the built-in model. A repository cannot set it.",
+    "disabled_tools": "Tools that the MCP server neither lists nor calls, by their v1.0 names.",
+    "disabled_types": "Disabled families: capsule, artifact, reasoning, task, record. The MCP server neither lists nor "
+    "calls their tools, and no answer of another tool shows their content, on any interface.",
+    "toolsets": "Families that the MCP server lists, or `core`: [the most used "
+    "tools](../how-to/connect.md#fewer-tools), which lead to all others. Empty means all. `moss mcp --toolsets` takes "
+    "precedence.",
+    "output_schemas": "List the schema of each tool's answer as `outputSchema`, which makes the list three times as "
+    "long.",
+    "token_calls_per_minute": "Maximum calls of one token per minute and server, then `RATE_LIMITED`.",
+    "token_calls_at_once": "Maximum concurrent calls of one token per server.",
+    "db_max_open_conns": "Maximum connections of a process to PostgreSQL; 0 means 16. No effect on SQLite.",
+    "db_max_idle_conns": "Maximum idle connections kept for the next call; 0 means 4. No effect on SQLite.",
 }
 
 
@@ -358,13 +358,22 @@ def _configuration_page() -> str:
     lines = [
         "# Configuration",
         "",
-        (
-            "`config.json` in the home folder (`MOSS_HOME`, else `~/.moss`) is yours; `.moss/config.json`, found "
-            "upward from the current folder, is the repository's. Numbers: the repository's wins; 0 is the default. "
-            "Switches: on if either says so. Lists: both together. The workspace: `MOSS_WORKSPACE`, else the "
-            "repository's, else yours. `MOSS_LOG` (debug, info, warning, error) writes log records to "
-            "stderr. `moss config` shows what holds and where it comes from."
-        ),
+        "Settings are in two JSON files:",
+        "",
+        "- **Yours** is `config.json` in the home folder (`MOSS_HOME`, or `~/.moss`).",
+        "- **The repository's** is `.moss/config.json`, in the current folder or the nearest folder above it.",
+        "",
+        "`moss config` shows every setting with its source; `moss config set KEY VALUE` changes yours.",
+        "If both files have a setting, its type decides:",
+        "",
+        "| type | result |",
+        "|---|---|",
+        "| number | the repository's value; `0` means the default |",
+        "| true or false | true if one of the files says true |",
+        "| list | both lists together |",
+        "| `workspace` | `MOSS_WORKSPACE`, or the repository's value, or yours |",
+        "",
+        "`MOSS_LOG` (debug, info, warning or error) turns on log records on stderr.",
         "",
         "Generated from the registry by `make docs`; do not edit.",
         "",

@@ -498,7 +498,10 @@ def test_no_test_sleeps_measures_time_or_is_skipped() -> None:
 UNPLAIN = re.compile(
     r'"""(What|Who|Whoever|Those|Whether|Where|How) |\b(so many|so long as|of so|(?<!there )(is|are) none|as it came'
     r"|told apart|stands? beside|the ear|by hand of|who may|[Ww]hoever|nobody hears|the wish to"
-    r"|comes? to its (point|end)|[Bb]reathe|[Nn]ewsroom|[Ee]rrand|[Ff]ooting|resettl\w+)\b"
+    r"|comes? to its (point|end)|[Bb]reathe|[Nn]ewsroom|[Ee]rrand|[Ff]ooting|resettl\w+"
+    r"|if it is none|cannot stand beside|survives a power cut|in other words than|took the place of|to who may know"
+    r"|You can type all of it|a folder of its own leaves|in a pipe gets them|as (long|quick) as starting Python"
+    r"|on every line: |What may be said)\b"
 )
 """Phrases that a reader must read twice, and metaphors: use the textbook word, "if" and an imperative."""
 

@@ -136,3 +136,19 @@ def test_a_workspace_with_only_a_graph_is_named(cli: Cli, capsule: str) -> None:
     assert "only a graph" not in on_terminal(cli, "workspaces")[1]
     cli("graph", "apply", "-w", "ideas", node).json  # noqa: B018
     assert "only a graph is in: ideas" in on_terminal(cli, "workspaces")[1]
+
+
+def test_proposed_commands_are_shown_whole_between_words(cli: Cli) -> None:
+    steps = '[{"title": "Make tokens that work once", "success_criteria": ["it is refused"], "tests": ["pytest"]}]'
+    cli("task", "create", "task", "Mail a link", "-w", "shop", "--steps", steps).json  # noqa: B018
+    for words in (("radar",), ("handoff",)):
+        shown = on_terminal(cli, "task", *words, "-w", "shop", columns=80)[1]
+        assert max(map(len, shown.splitlines())) <= 80
+        assert "--checkpoints criteria,tests" in " ".join(shown.replace("# ", "").split())
+
+
+def test_a_record_is_confirmed_in_a_sentence(cli: Cli) -> None:
+    body = '{"decision": "Queue mail", "rationale": "It is simple.", "timestamp": "2026-02-04T10:00:00Z"}'
+    words = ("record", "submit", "neotoma:store_agent_decision:v1", "-w", "shop", "--body", body)
+    assert on_terminal(cli, *words)[1].startswith("Recorded as ")
+    assert "was recorded before" in on_terminal(cli, *words)[1]

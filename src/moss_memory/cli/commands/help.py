@@ -9,6 +9,7 @@ from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
+from moss_memory.cli.render.install_hint import with_working_install
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
@@ -118,7 +119,7 @@ def command_help(command: Command) -> str:
     from_stdin = ["< FILE"] if command.text else []
     usage = " ".join([f"usage: moss {command.words}", *_words(command), "[options]", *from_stdin])
     lines = wrap_text(usage, width() or _WIDTH, indent=7)
-    for paragraph in to_cli_words(operation.description, operation).split("\n\n"):
+    for paragraph in with_working_install(to_cli_words(operation.description, operation)).split("\n\n"):
         lines += ["", *_paragraph(paragraph)]
     options = [(_placeholder(option), _describe(command, option)) for option in command.options.values()]
     column = min(max(len(shown) for shown, _ in options) + 2, 36, (width() or _WIDTH) // 2 - 2)

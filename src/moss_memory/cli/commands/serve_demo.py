@@ -6,7 +6,7 @@ import os
 import signal
 import tempfile
 
-from moss_memory.cli.render.output import STDIN, is_terminal, say, show
+from moss_memory.cli.render.output import STDIN, is_terminal, say, show, show_paragraph
 from moss_memory.config import load_config, resolve_home
 from moss_memory.connect.moss_command import moss_for_people
 from moss_memory.demo.demo_home import BANNER, PREFIX
@@ -27,12 +27,17 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
     The port may differ from the default: no client is connected to a temporary store.
     """
     from moss_memory.demo import fill
+    from moss_memory.demo.project_repository import REPOSITORY, make_repository
     from moss_memory.http.server import open_server
 
+    own_folder = resolve_home(own_home)
     with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
-        show("A store that is thrown away afterwards is being filled with a project; yours is not touched.")
+        show_paragraph("Filling a temporary store with an example project; your own store is not touched.")
+        folder = os.path.join(home, REPOSITORY)
+        states = make_repository(folder)
         with Store(load_config(home, cwd=home)) as store:
-            fill(store)
+            fill(store, states)
+        os.chdir(folder)  # capsules are compared with the repository of the current folder
         server = open_server(
             home,
             reach,
@@ -40,7 +45,7 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
             or_next_port=True,
             read_only=read_only,
             log_all=log_all,
-            own_home=resolve_home(own_home),
+            own_home=own_folder,
         )
         if not is_terminal(STDIN):
             return _check_pages(server)
@@ -49,12 +54,12 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
 
 def _announce(server: MossServer) -> None:
     """Print the address of the pages and the sign-in link; agents connect to the user's own store."""
-    show(
-        f"\n{BANNER}: {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.\n\n"
-        "Open this link in a browser; it works once and for five minutes, and Enter prints a new one:\n"
-        f"  {server.new_link()}\n\n"
-        f"Your own store is served by: {moss_for_people()} serve"
-    )
+    show("")
+    show_paragraph(f"{BANNER}: {server.address}{', read-only,' if server.read_only else ''} until Ctrl-C.")
+    show("")
+    show_paragraph("Open this link in a browser. It works once, within five minutes; Enter prints a new one:")
+    show(f"  {server.new_link()}\n")
+    show(f"Your own store is served by: {moss_for_people()} serve")
 
 
 def _check_pages(server: MossServer) -> int:
@@ -73,7 +78,10 @@ def _check_pages(server: MossServer) -> int:
     server.run(on_ready=lambda: threading.Thread(target=ask, daemon=True).start())
     if failed:
         raise MossError("INTERNAL", "the server does not answer as it should") from failed[0]
-    show(f"\nThere is no terminal here, so the server has ended. It stays for: {moss_for_people()} serve --demo")
+    show("")
+    show_paragraph(
+        f"There is no terminal, so the server has stopped. To keep it running: {moss_for_people()} serve --demo"
+    )
     show(f"Your own store is served by: {moss_for_people()} serve")
     return 0
 

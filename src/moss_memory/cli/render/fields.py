@@ -51,7 +51,7 @@ def lines_of(found: Found, width: int, indent: int = 0) -> list[str]:
 
 def _nested_lines(field: Field, value: Any, width: int, indent: int) -> list[str]:
     if field.of is NEXT_CALL:
-        return [" " * indent + _command_line(value)]
+        return [" " * indent + line for line in _command_lines(value, width - indent if width else 0)]
     if isinstance(value, dict):
         return lines_of(labelled_fields(value, field.of), width, indent)
     lines = []
@@ -70,8 +70,11 @@ def _is_deep(field: Field, value: Any) -> bool:
     return any(len(text) > _SENTENCE_CHARS or "," in text for text in texts)
 
 
-def _command_line(call: dict[str, Any]) -> str:
-    """Return a proposed call as a command line."""
+def _command_lines(call: dict[str, Any], width: int) -> list[str]:
+    """Return a proposed call as a command line, wrapped if it is longer than a width other than 0."""
+    from .message_lines import wrap_message
     from .recovery_line import recovery_line
 
-    return printable(recovery_line(call).removeprefix("try: "))
+    line = printable(recovery_line(call))
+    label = len("try: ")
+    return [part[label:] for part in (wrap_message(line, width + label) if width else line).split("\n")]

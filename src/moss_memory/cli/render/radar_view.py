@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SCREEN_LINES = 22
 """The maximum number of lines: a screen without the command and the prompt after it."""
 _PART_LINES = 3
+_NEXT_LINES = 5
 _USUAL_COLUMNS = 80
 _LABEL_COLUMNS = 10
 
@@ -31,17 +32,19 @@ def screen_of(answer: dict[str, Any], width: int) -> str:
     lines += _part("blocked", radar["blockers"], columns)
     if radar["next"] is not None:
         call = radar["next"]
-        lines += _part("next", [command_line(call["tool"], call["arguments"]), reason_of(call)], columns)
+        lines += _part(
+            "next", [command_line(call["tool"], call["arguments"]), reason_of(call)], columns, most=_NEXT_LINES
+        )
     room = SCREEN_LINES - len(lines) - 1
     return "\n".join([*lines, "", *_steps(steps, columns, room)] if steps else lines)
 
 
-def _part(label: str, texts: list[str], columns: int) -> list[str]:
-    """Return texts beside their label, in at most three lines."""
+def _part(label: str, texts: list[str], columns: int, *, most: int = _PART_LINES) -> list[str]:
+    """Return texts beside their label, in at most `most` lines."""
     if not texts:
         return []
     wrapped = [line for text in texts for line in wrap_text(line_of(text), columns - _LABEL_COLUMNS)]
-    first, *more = _limit([_clip(line.strip(), columns - _LABEL_COLUMNS) for line in wrapped], _PART_LINES)
+    first, *more = _limit([_clip(line.strip(), columns - _LABEL_COLUMNS) for line in wrapped], most)
     return [f"{label:<{_LABEL_COLUMNS}}{first}", *(" " * _LABEL_COLUMNS + line for line in more)]
 
 

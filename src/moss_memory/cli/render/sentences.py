@@ -150,13 +150,19 @@ def _carded(answer: Answer, _: dict[str, Any]) -> str:
     return "Added card {card_id}." if answer["inserted"] else "Card {card_id} is there already; nothing changed."
 
 
+def _submitted(answer: Answer, _: dict[str, Any]) -> str:
+    if answer["created"]:
+        return "Recorded as {payload_id}."
+    return "{payload_id} was recorded before; this is one more observation of it."
+
+
 def _merged(answer: Answer, arguments: dict[str, Any]) -> str:
     counts = [pluralize(answer["notes"]["merged"], "note"), pluralize(answer["graph"]["merged"], "graph change")]
     conflicts = len(answer["conflicts"])
     if arguments.get("dry_run"):
         found = f"{pluralize(conflicts, 'conflict')} would remain" if conflicts else "without conflicts"
         return f"A dry run: {' and '.join(counts)} of {{from}} would be merged into {{into}}, {found}."
-    found = f"{pluralize(conflicts, 'conflict')} left: `branchmind_graph_conflicts` lists them" if conflicts else ""
+    found = f"{pluralize(conflicts, 'conflict')} left; see `branchmind_graph_conflicts`" if conflicts else ""
     return f"Merged {' and '.join(counts)} of {{from}} into {{into}}; {found or 'no conflicts'}."
 
 
@@ -165,7 +171,7 @@ def _claimed(_: Answer, arguments: dict[str, Any]) -> str:
 
 
 def _blocked(_: Answer, arguments: dict[str, Any]) -> str:
-    return "{step}{task} is no longer blocked." if arguments.get("blocked") is False else "Blocked {step}{task}."
+    return "Unblocked {step}{task}." if arguments.get("blocked") is False else "Blocked {step}{task}."
 
 
 _CARDS = ("card", "add_hypothesis", "add_question", "add_test", "add_note", "add_decision", "add_evidence", "add_frame",
@@ -176,6 +182,7 @@ _CHOICES: dict[str, Callable[[Answer, dict[str, Any]], str | None]] = {
     "artifact_restore": _restored,
     "moss_revert": _reverted,
     "moss_erase": _erased,
+    "submit_payload": _submitted,
     "branchmind_merge_back": _merged,
     "tasks_claim": _claimed,
     "tasks_block": _blocked,

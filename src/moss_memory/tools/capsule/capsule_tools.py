@@ -116,7 +116,7 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     sizes=check_text_size,
     recover=thin_recovery,
     answers=STORED.with_fields(
-        {"previous_version": integer('with `mode: "replace"`: the version that it took the place of', optional=True)}
+        {"previous_version": integer('with `mode: "replace"`: the version that it replaced', optional=True)}
     ),
     example="moss store --name auth --tags auth,jwt < capsule.md",
     words=(
