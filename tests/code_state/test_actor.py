@@ -88,3 +88,11 @@ def test_events_of_tasks_entries_and_changes_say_it_too(home: str) -> None:
         assert {one["by"] for one in (*events, *changes, *entries)} == {"anna"}
         assert entries
         json.dumps(entries)
+
+
+def test_clients_that_share_a_store_are_named_call_by_call(home: str) -> None:
+    with open_store(home) as store:
+        store.call("capsule_store", {"name": "auth", "capsule_text": FULL}, actor="anna")
+        for number, actor in enumerate(("anna", "ben", "ben", "", "anna", None)):
+            store.call("capsule_update", {"name": "auth", "title": str(number)}, actor=actor)
+    assert authors(home) == ["anna", "anna", "ben", "ben", "python", "anna", "python"]
