@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from contract.doors import FULL
+from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient
 from support.repositories import CLEAN, Repository
 
@@ -106,3 +108,23 @@ def test_a_check_fails_until_somebody_has_looked(shop: Shop) -> None:
     shop.repository.git("commit", "--amend", "-q", "-m", "another")
     answer = json.loads(shop.moss("freshness", "--workspace", "shop", "--check"))
     assert answer["items"][0]["freshness"]["why"].startswith("the commit is no longer in the history of its branch")
+
+
+SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
+
+
+def test_pages_show_a_badge_and_the_state_of_each_place(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    shop.home = str(Path(shop.repository.folder) / "home")  # a server runs in the folder of its home here
+    shop.moss("store", "shop/auth", stdin=TEXT)
+    shop.drift()
+    with HttpServer(Path(shop.home), code=SERVE) as server:
+        cookie = server.sign_in()
+        listed = server.ask("GET", f"{server.base}/capsules", cookie).text
+        assert '<span class="mini stale">drifted</span>' in listed
+        key = re.search(r"/capsules/([0-9A-Z]{26})", listed)
+        assert key is not None
+        shown = server.ask("GET", f"{server.base}/capsules/{key[1]}", cookie).text
+    assert "2 commits since" in shown
+    assert re.search(r"<code>src/auth/session\.py</code> changed", shown)
+    assert re.search(r"<code>src/db\.py</code> fresh", shown)

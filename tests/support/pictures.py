@@ -48,6 +48,8 @@ def pictures(store: Store) -> list[tuple[str, str, str, tuple[int, int]]]:
         ("overview-dark", "/overview", "dark", WIDE),
         ("overview-phone", "/overview", "light", PHONE),
         ("capsule-light", f"/capsules/{capsule}", "light", WIDE),
+        ("map-light", "/map", "light", WIDE),
+        ("agent-light", f"/agent?{SHOP}", "light", WIDE),
         ("capsule-phone", f"/capsules/{capsule}", "dark", PHONE),
         ("reasoning-dark", graph, "dark", WIDE),
         ("tasks-light", f"/tasks?{SHOP}", "light", WIDE),
@@ -68,6 +70,9 @@ def take(browser: Browser, server: PagesServer, store: Store) -> None:
         page.goto(f"{server.address}/health/report")  # so that the frame says how the store is
         page.goto(server.address + path)
         page.evaluate("document.fonts.ready")
+        if path == "/map":
+            page.wait_for_selector('#map-canvas[data-state="ready"]')
+            page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         page.screenshot(path=IMAGES / f"{name}.png")
         context.close()
         print(f"docs/images/{name}.png")
@@ -90,6 +95,7 @@ def main() -> int:
             sync_playwright() as playwright,
         ):
             fill(store)
+            store.index()  # the map is placed by meaning
             browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"], env=environment)
             take(browser, server, store)
             browser.close()

@@ -1,4 +1,4 @@
-"""The demonstration: a store with nine weeks of an invented project in three workspaces."""
+"""The demonstration: a store with nine weeks of an invented project in four workspaces."""
 
 from __future__ import annotations
 

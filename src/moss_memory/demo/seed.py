@@ -1,4 +1,4 @@
-"""Fills a store from story.jsonl: one call a line, with its age in hours, the oldest first."""
+"""Fills a store from story.jsonl: one call a line, with its age in hours and its actor, the oldest first."""
 
 from __future__ import annotations
 
@@ -10,24 +10,32 @@ from moss_memory.store import Store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+    from moss_memory.code_state.work_tree import CodeState
 
 _STORY = os.path.join(os.path.dirname(__file__), "story.jsonl")
 _HOUR_MS = 3_600_000
+_SECOND_COMMIT_HOURS_AGO = 160
 
 
-def fill(store: Store) -> None:
-    """Fill an empty store with the calls of the story, each at its own time in the last nine weeks."""
+def fill(store: Store, states: Sequence[CodeState] = ()) -> None:
+    """Fill an empty store with the calls of the story, each at its own time in the last nine weeks.
+
+    `states` are the states of the project's repository at its two commits.
+    """
     with open(_STORY, encoding="utf-8") as file:
         calls = [json.loads(line) for line in file]
     now_ms = wall_clock_ms()
     times_ms = [now_ms - int(call["hours_ago"] * _HOUR_MS) for call in calls]
     clock = [now_ms]
-    with Store(store.config, clock_ms=lambda: clock[0]) as past:
+    with Store(store.config, clock_ms=lambda: clock[0], counts_loads=True) as past:
         for call, time_ms in zip(calls, times_ms, strict=True):
             clock[0] = time_ms
             times = {"(now)": format_time(time_ms), "(begun)": format_time(times_ms[0])}
-            past.call(call["tool"], _replace_times(call["arguments"], times))
+            code = states[call["hours_ago"] < _SECOND_COMMIT_HOURS_AGO] if len(states) > 1 else None
+            past.call(call["tool"], _replace_times(call["arguments"], times), actor=call["by"], code=code)
 
 
 def _replace_times(value: Any, times: dict[str, str]) -> Any:

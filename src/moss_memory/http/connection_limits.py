@@ -29,8 +29,8 @@ if TYPE_CHECKING:
             """Close it immediately."""
 
 
-MAX_UNPROVEN = 256
-"""Maximum number of unproven connections."""
+MAX_UNPROVEN = 1024
+"""Maximum number of unproven connections: two hundred clients come back at once after a restart, with two each."""
 
 MAX_OF_ADDRESS = 64
 """Maximum number of unproven connections from one remote address."""

@@ -122,6 +122,18 @@ def loads_of(tx: ReadTransaction, capsules: list[str]) -> dict[str, tuple[int, i
     return {capsule: (int(loads), int(last_at)) for capsule, loads, last_at in tx.rows(sql, {"capsules": capsules})}
 
 
+def actors_of_loads(tx: ReadTransaction, *, capsules: list[str]) -> dict[str, list[tuple[str, int]]]:
+    """Return the actors that loaded each capsule with the number of their loads, the most first."""
+    sql = (
+        f"select capsule, actor, loads from capsule_loads where {tx.sql_in('capsule', 'capsules')}"
+        " order by loads desc, actor"
+    )
+    found: dict[str, list[tuple[str, int]]] = {}
+    for capsule, actor, loads in tx.stream(sql, {"capsules": capsules}):
+        found.setdefault(capsule, []).append((actor, loads))
+    return found
+
+
 def loads_by_actor(tx: ReadTransaction, capsule: str) -> list[dict[str, Any]]:
     """Return the loads of one capsule by each actor, the last one first."""
     sql = "select actor, loads, last_at from capsule_loads where capsule = :capsule order by last_at desc, actor"

@@ -13,10 +13,11 @@ from moss_memory.mcp import prompts
 from moss_memory.mcp.instructions import instructions
 from moss_memory.mcp.situation import read_situation
 from moss_memory.mcp.tool_list import tool_list_of
+from moss_memory.rows.load_counts import actors_of_loads
 from moss_memory.rows.token_estimate import tokens_about
 from moss_memory.tools.capsule.capsule_use import MOST_SHOWN, capsules_by_load, find_near_duplicates, token_counts
 
-from .capsule_pages import stale_states
+from .capsule_pages import just_deleted, stale_states
 from .page_context import PAGE_ROWS
 from .page_frame import workspace_in_view
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from .page_context import PageContext, PageRequest
 
+_ACTORS = 4
 _OLD_DAYS = 60
 _DAY_S = 86_400
 _WAIT_S = 0.3
@@ -58,8 +60,10 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     matching = [item for item in items if wanted in item["marks"]] if wanted in MARKS else items
     shown = matching[request.offset : request.offset + PAGE_ROWS]
     tokens = context.store.read(token_counts, what="sizes of capsules", capsules=[item["id"] for item in shown])
+    actors = context.store.read(actors_of_loads, what="actors of loads", capsules=[item["id"] for item in shown])
     for item in shown:
         item["tokens"] = tokens.get(item["id"], 0)
+        item["actors"] = actors.get(item["id"], [])[:_ACTORS]
     return context.page(
         request,
         "agent.html",
@@ -73,7 +77,7 @@ def agent(context: PageContext, request: PageRequest) -> Response:
         counts=counts,
         wanted=wanted if wanted in MARKS else "",
         most=MOST_SHOWN if len(items) >= MOST_SHOWN else 0,
-        gone=_just_archived(context, request),
+        gone=just_deleted(context, request, "archived"),
         pagination={
             "offset": request.offset,
             "limit": PAGE_ROWS,
@@ -147,17 +151,6 @@ def _capsules(context: PageContext, request: PageRequest, workspace: str) -> lis
         item["double"] = {"id": other, "title": titles[other]} if other in titles else None
         item["stale"] = stale.get(item["id"], "")
     return items
-
-
-def _just_archived(context: PageContext, request: PageRequest) -> dict[str, Any] | None:
-    """Return the capsule that the last form archived."""
-    if request.query.get("said") != "archived" or "id" not in request.query:
-        return None
-    try:
-        capsule = context.call("capsule_fetch", id=request.query["id"], include_deleted=True)
-    except MossError:
-        return None
-    return capsule if "deleted_at" in capsule else None
 
 
 def archive(context: PageContext, request: PageRequest) -> Response:

@@ -54,7 +54,7 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         ages=_AGES,
         looked_at=LAST_CHANGED,
         deleted=deleted,
-        gone=_just_deleted(context, request),
+        gone=just_deleted(context, request, "deleted"),
         states=stale_states(context, request),
     )
 
@@ -85,9 +85,9 @@ def _order(request: PageRequest) -> str:
     return given if given in ORDERS else "changed"
 
 
-def _just_deleted(context: PageContext, request: PageRequest) -> dict[str, Any] | None:
-    """Return the capsule that the last form deleted."""
-    if request.query.get("said") != "deleted" or "id" not in request.query:
+def just_deleted(context: PageContext, request: PageRequest, said: str) -> dict[str, Any] | None:
+    """Return the capsule that the last form deleted, if the page was opened by it with this word."""
+    if request.query.get("said") != said or "id" not in request.query:
         return None
     try:
         capsule = context.call("capsule_fetch", id=request.query["id"], include_deleted=True)

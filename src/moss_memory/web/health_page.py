@@ -12,6 +12,7 @@ from moss_memory.http.bind import PORT
 from moss_memory.http.http_clients import connections
 from moss_memory.search.embedding.embedder import is_installed
 from moss_memory.search.embedding_queue import count_unembedded
+from moss_memory.tools.everything.period_changes import recent_actors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from .page_context import PageContext, PageRequest
+
+
+_SEEN = 12
 
 
 def health(context: PageContext, request: PageRequest) -> Response:
@@ -61,6 +65,7 @@ def connect(context: PageContext, request: PageRequest) -> Response:
         typed=connecting_lines(*ours),
         over_http=connections(origin, token),
         token=token,
+        seen=[] if context.own_home else context.cached_read(request, recent_actors, what="actors")[:_SEEN],
     )
 
 

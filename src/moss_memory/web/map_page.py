@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 
 from moss_memory.tools.everything.map_rows import MOST_DOTS, map_rows, vectors_of_dots
 
@@ -15,8 +15,6 @@ from .templating import query_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from starlette.responses import Response
 
     from .page_context import PageContext, PageRequest
 
@@ -44,22 +42,20 @@ def show(context: PageContext, request: PageRequest) -> Response:
 
 def data(context: PageContext, request: PageRequest) -> Response:
     """Return the dots as JSON, with status 202 while the first map is computed."""
-    found, is_new = context.background.get(
-        "map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S
-    )
-    if found is None:
-        return JSONResponse({"ready": False}, 202)
-    return JSONResponse({"ready": True, "is_new": is_new, **found})
+    found, _ = context.background.get("map", context.last_change(request), lambda: _compute(context), wait_s=_WAIT_S)
+    return JSONResponse({"ready": False}, 202) if found is None else Response(found, media_type=JSONResponse.media_type)
 
 
-def _compute(context: PageContext) -> dict[str, Any]:
+def _compute(context: PageContext) -> bytes:
+    """Return the map as JSON, encoded once for all requests."""
     dots = context.store.read(map_rows, what="map", most=MOST_DOTS)
     docs = [dot["doc"] for dot in dots if dot["doc"] is not None]
     vectors = context.store.read(vectors_of_dots, what="vectors of the map", docs=docs)
     positions, placed_by = place(dots, vectors)
     workspaces = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(workspaces)}
-    return {
+    found = {
+        "ready": True,
         "placed_by": placed_by,
         "workspaces": workspaces,
         "families": list(_SHOWN),
@@ -71,6 +67,7 @@ def _compute(context: PageContext) -> dict[str, Any]:
             for dot, (x, y) in zip(dots, positions, strict=True)
         ],
     }  # fmt: skip
+    return bytes(JSONResponse(found).body)
 
 
 def _address(dot: dict[str, Any]) -> str:

@@ -27,6 +27,8 @@ _PAGES = (
     ("Notes and traces", "/reasoning/log"),
     ("Timeline", "/records/timeline"),
     ("Workspaces", "/workspaces"),
+    ("Map", "/map"),
+    ("What the agent sees", "/agent"),
     ("Connect", "/connect"),
     ("Health", "/health"),
 )

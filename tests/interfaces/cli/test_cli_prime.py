@@ -229,3 +229,9 @@ def test_a_repository_without_a_workspace_shows_all(cli: Cli, capsule: str, monk
     monkeypatch.chdir("another")
     assert fenced(cli("prime").out) == everything
     assert 'workspace "default"' in cli("prime", "--before-compaction").out
+
+
+def test_a_latest_capsule_without_name_and_title_is_called_by_its_id(cli: Cli) -> None:
+    capsule = cli("store", "-w", "shop", "--allow-thin", stdin="x").json["id"]
+    assert f'latest hand-over: "{capsule}"' in cli("prime", "-w", "shop").out
+    assert f'latest hand-over: "{capsule}"' in cli("prime").out

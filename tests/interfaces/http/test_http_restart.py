@@ -1,11 +1,13 @@
-"""The official client's sessions go on when the server is started again."""
+"""Clients go on when the server is started again, however many of them come back at once."""
 
 from __future__ import annotations
 
+import http.client
 import json
 from pathlib import Path
 
 from support.http_server import HttpServer
+from support.patience import TIMEOUT_S
 from support.sdk_sessions import use_across_a_restart
 
 REAL = "import sys; from moss_memory.cli.main import main; sys.exit(main())"
@@ -26,3 +28,15 @@ def test_no_session_of_the_official_client_ends_with_a_restart(tmp_path: Path) -
     finally:
         servers[-1].__exit__()
     assert ended == ["ok"] * 48
+
+
+def test_all_connections_of_two_hundred_clients_that_come_at_once_are_served(tmp_path: Path) -> None:
+    with HttpServer(tmp_path / "home", code=REAL) as server:
+        opened = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_S) for _ in range(400)]
+        for connection in opened:
+            connection.connect()
+        for connection in opened:
+            server.send(connection, "GET", "/mcp", server.authorized)
+        assert [connection.getresponse().status for connection in opened] == [400] * 400  # they name no session
+        for connection in opened:
+            connection.close()

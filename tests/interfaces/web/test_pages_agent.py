@@ -16,6 +16,7 @@ from moss_memory.code_state.work_tree import repository_name
 from moss_memory.config import load_config
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.stdio import Server
+from moss_memory.rows.load_counts import loads_by_actor
 from moss_memory.rows.near_duplicates import near_duplicates, similarity, sketch
 from moss_memory.rows.times import wall_clock_ms
 from moss_memory.store import Store
@@ -79,6 +80,7 @@ def test_the_capsules_stand_by_their_last_load_with_what_is_wrong(agent: Tab) ->
     titles = page.locator(".loads a.row-title").all_inner_texts()
     assert titles == ["The loaded one", "The second one", "The first one", "The old one"]
     expect(row(agent, "loaded").locator(".row-side")).to_contain_text("2 loads")
+    expect(row(agent, "loaded")).to_contain_text("loaded by claude-code (1), codex (1)")
     assert row(agent, "loaded").locator(".mini").count() == 0
     assert row(agent, "old").locator(".mini").all_inner_texts() == ["never loaded", "not touched for 60 days"]
     assert row(agent, "first").locator(".mini").all_inner_texts() == ["never loaded"]
@@ -127,8 +129,8 @@ def test_the_texts_are_exactly_those_that_an_agent_gets(
     assert "inbox-loaded" in (page.locator("#load pre").text_content() or "")
 
 
-def initialized(store: Store, toolsets: list[str]) -> dict[str, Any]:
-    """The answer of a server to the first message of a client in the workspace `shop`."""
+def initialized(store: Store, toolsets: list[str], then: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The answer of a server to the first message of a client in the workspace `shop`, which may then call a tool."""
     context = ServerContext(store.config.home, toolsets)
     tools = context.tools_for("shop", None)
     reading, writing = os.pipe()
@@ -137,8 +139,19 @@ def initialized(store: Store, toolsets: list[str]) -> dict[str, Any]:
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "cursor", "version": "1"}}
         server._handle_line(json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}).encode())
         found: dict[str, Any] = json.loads(answers.readline())["result"]
+        if then is not None:
+            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": then}
+            server._handle_line(json.dumps(call).encode())
+            assert "error" not in json.loads(answers.readline())
     context.close()
     return found
+
+
+def test_a_load_over_stdio_is_counted_for_the_client(used: Store) -> None:
+    capsule = used.call("capsule_fetch", {"workspace": "shop", "name": "old", "include_text": False})["id"]
+    initialized(used, ["core"], then={"name": "capsule_fetch", "arguments": {"id": capsule}})
+    loads = used.read(loads_by_actor, what="test", capsule=capsule)
+    assert [(one["actor"], one["loads"]) for one in loads] == [("cursor", 1)]
 
 
 def test_another_client_has_another_list_of_tools(agent: Tab) -> None:

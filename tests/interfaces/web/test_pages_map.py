@@ -130,7 +130,7 @@ def test_ten_thousand_dots_are_drawn_smoothly(tab: Tab) -> None:
         for n in range(10_000)
     ]
     data = {
-        "ready": True, "is_new": True, "placed_by": "meaning", "dots": many,
+        "ready": True, "placed_by": "meaning", "dots": many,
         "families": ["capsule", "reasoning", "task", "record"], "workspaces": [f"w{number}" for number in range(30)],
     }  # fmt: skip
     tab.page.route("**/map/data", lambda route: route.fulfill(body=json.dumps(data), content_type="application/json"))

@@ -188,7 +188,7 @@ def _latest(store: Store, workspace: str) -> list[tuple[str, str]]:
     item = store.call("capsule_latest", {"workspace": workspace})["item"]
     if not item:
         return []
-    return [(f"{quoted(item['title'] or item['id'])}, {origin(item)}", _address(item))]
+    return [(f"{quoted(item.get('title') or item['id'])}, {origin(item)}", _address(item))]
 
 
 def _address(item: dict[str, Any]) -> str:

@@ -27,12 +27,17 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
     The port may differ from the default: no client is connected to a temporary store.
     """
     from moss_memory.demo import fill
+    from moss_memory.demo.project_repository import REPOSITORY, make_repository
     from moss_memory.http.server import open_server
 
+    own_folder = resolve_home(own_home)
     with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
         show_paragraph("Filling a temporary store with an example project; your own store is not touched.")
+        folder = os.path.join(home, REPOSITORY)
+        states = make_repository(folder)
         with Store(load_config(home, cwd=home)) as store:
-            fill(store)
+            fill(store, states)
+        os.chdir(folder)  # capsules are compared with the repository of the current folder
         server = open_server(
             home,
             reach,
@@ -40,7 +45,7 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
             or_next_port=True,
             read_only=read_only,
             log_all=log_all,
-            own_home=resolve_home(own_home),
+            own_home=own_folder,
         )
         if not is_terminal(STDIN):
             return _check_pages(server)
@@ -54,7 +59,7 @@ def _announce(server: MossServer) -> None:
     show("")
     show_paragraph("Open this link in a browser. It works once, within five minutes; Enter prints a new one:")
     show(f"  {server.new_link()}\n")
-    show_paragraph(f"Your own store is served by: {moss_for_people()} serve")
+    show(f"Your own store is served by: {moss_for_people()} serve")
 
 
 def _check_pages(server: MossServer) -> int:
@@ -77,7 +82,7 @@ def _check_pages(server: MossServer) -> int:
     show_paragraph(
         f"There is no terminal, so the server has stopped. To keep it running: {moss_for_people()} serve --demo"
     )
-    show_paragraph(f"Your own store is served by: {moss_for_people()} serve")
+    show(f"Your own store is served by: {moss_for_people()} serve")
     return 0
 
 

@@ -69,6 +69,21 @@ def changes_by_quarter(
     return [(quarter, family_of(tool), count) for quarter, tool, count in rows]
 
 
+def recent_actors(tx: ReadTransaction) -> list[tuple[str, int]]:
+    """Return who made the last 5,000 changes, and the time of the last one of each in milliseconds, newest first."""
+    rows = tx.rows(
+        "select origin, max(ts_ms) from (select origin, ts_ms from events order by seq desc limit :looked_at) latest"
+        " where origin is not null group by origin limit :most",
+        {"looked_at": _LOOKED_AT, "most": EVENTS},
+    )
+    times: dict[str, int] = dict(rows)
+    actors: dict[str, int] = {}
+    for origin, actor in actors_of(tx, set(times)).items():
+        if actor:
+            actors[actor] = max(actors.get(actor, 0), times[origin])
+    return sorted(actors.items(), key=lambda one: -one[1])
+
+
 def _first_at(tx: ReadTransaction, at_ms: int, table: str = "events") -> int:
     """Return the number of a table's first row at or after a time, found by bisection: numbers rise with time."""
     low, high = tx.row(f"select coalesce(min(seq), 0), coalesce(max(seq), 0) + 1 from {table}") or (0, 1)

@@ -42,15 +42,12 @@ def task_times(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tup
     """Return when tasks were added and last changed, in milliseconds, by workspace and id."""
     found = {}
     for workspace, target in tasks:
-        branch_id = tx.value(
-            "select branch_id from tasks where workspace_norm = :workspace and id = :id",
+        row = tx.row(
+            "select created_at_ms, updated_at_ms from tasks where workspace_norm = :workspace and id = :id",
             {"workspace": normalize_workspace(workspace), "id": target},
         )
-        place = {"branch_id": branch_id, "doc": f"{target}-trace"}
-        trace = "select ts_ms from doc_entries where branch_id = :branch_id and doc = :doc order by seq"
-        added, changed = tx.value(f"{trace} limit 1", place), tx.value(f"{trace} desc limit 1", place)
-        if added is not None:
-            found[workspace, target] = {"added_ms": added, "changed_ms": changed}
+        if row is not None:
+            found[workspace, target] = {"added_ms": row[0], "changed_ms": row[1]}
     return found
 
 

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Turns on the login of etcd: root for people, patroni for Patroni, which sees its own keys only. Run it once, on one machine,
+# when all three run, with ETCD_ROOT_PASSWORD and ETCD_PATRONI_PASSWORD set; the second one also stands in patroni.yml.
+set -eu
+: "${ETCD_ROOT_PASSWORD:?set it}" "${ETCD_PATRONI_PASSWORD:?set it}"
+export ETCDCTL_ENDPOINTS=https://10.0.0.1:2379 ETCDCTL_CACERT=/etc/etcd/ca.crt
+echo "$ETCD_ROOT_PASSWORD" | etcdctl user add root --interactive=false
+etcdctl user grant-role root root
+echo "$ETCD_PATRONI_PASSWORD" | etcdctl user add patroni --interactive=false
+etcdctl role add patroni
+etcdctl role grant-permission --prefix=true patroni readwrite /service/
+etcdctl user grant-role patroni patroni
+etcdctl auth enable
