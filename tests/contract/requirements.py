@@ -966,6 +966,7 @@ decisions §10: moss_search takes after and before, compared with the time of a 
 decisions §10: budgets are kept, shortened texts stay readable, and what a list lost is counted
     test_every_text_of_a_small_answer_is_whole_or_long_enough
     test_what_a_list_lost_is_counted
+    test_a_radar_of_any_budget_says_what_to_do_and_why
     test_a_budget_of_any_size_is_kept
     test_every_tool_with_a_budget_keeps_the_least_one
 decisions §10: a missing workspace is proposed: that of the repository, the only one, or a list

@@ -68,6 +68,9 @@ def test_a_missing_argument_is_named_beside_the_other_faults(call: Door) -> None
     error = call.refuses("INVALID_REQUEST", "tasks_create", **W, steps=["one"])
     assert [one["path"] for one in (error.details or {})["errors"]] == ["steps[0]", "kind", "title"]
     assert error.recovery is None
+    chosen = call.refuses("INVALID_REQUEST", "tasks_create", **W, title="t")
+    assert (chosen.details or {})["allowed"] == ["plan", "task"]
+    assert "'plan', 'task'" in chosen.message
 
 
 def test_a_corrected_call_also_gets_the_workspace(call: Door) -> None:

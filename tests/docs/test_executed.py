@@ -13,6 +13,7 @@ import pytest
 
 from moss_memory.registry.catalog import CORE
 from support.patience import TIMEOUT_S
+from support.terminal_bash import bash_on_terminal
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -62,9 +63,23 @@ def test_the_refusal_in_the_tutorial_is_the_one_that_is_printed(tmp_path: Path) 
     (console,) = _blocks(ROOT / "docs" / "tutorial.md", "console")
     command, expected = console.strip().removeprefix("$ ").split("\n", 1)
     environment = {**os.environ, "MOSS_HOME": str(tmp_path), "PATH": f"{BIN}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", command], env=environment, cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 1
-    assert done.stderr.startswith(expected)
+    assert bash_on_terminal(command, tmp_path, environment) == (1, f"{expected}\n")
+
+
+def test_the_readme_and_the_tutorial_show_a_terminal_what_they_say(tmp_path: Path) -> None:
+    tutorial = ROOT / "docs" / "tutorial.md"
+    home = str(tmp_path / "home")
+    environment = {**os.environ, "MOSS_HOME": home, "HOME": home, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    code, shown = bash_on_terminal(_shell_of_the_readme(), tmp_path, environment)
+    assert code == 0, shown
+    assert shown.startswith("Saved default/auth, version 1.\n")
+    assert 'Added to "Next actions" of default/auth, version 2.' in shown
+    steps = [block for block in _blocks(tutorial, "sh") if "mktemp" not in block and "moss purge" not in block]
+    code, shown = bash_on_terminal("\n".join(steps), tmp_path, environment)
+    assert code == 0, shown
+    for answer in _blocks(tutorial, "text"):
+        assert answer in shown
+    assert [line for line in shown.splitlines() if len(line) > 80] == []
 
 
 def test_the_questions_of_search_by_meaning_are_answered_as_the_page_says(tmp_path: Path) -> None:

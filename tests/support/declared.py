@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from moss_memory.registry import catalog
+from moss_memory.registry.budget import may_be_left_out
 from moss_memory.registry.responses import OMITTED, WRITTEN
 
 if TYPE_CHECKING:
@@ -25,56 +26,52 @@ def check_answer(tool: str, answer: dict[str, Any]) -> None:
     operation = catalog.find(tool)
     assert operation is not None, tool
     names = V1_NAMES if operation.alias_of else {}
-    found = list(deviations(answer, operation.answers, names))
-    if answer.get("truncated"):
-        found = [one for one in found if not _lacks(one)]
+    found = list(deviations(answer, operation.answers, names, shortened=bool(answer.get("truncated"))))
     assert not found, f"{tool} answers what it does not declare: {'; '.join(found[:5])}"
 
 
-def _lacks(deviation: str) -> bool:
-    """Whether a row only lacks fields, as rows in a small budget do."""
-    return "." in deviation.split(" ")[0] and (
-        deviation.endswith(" is missing") or " is none of its types" in deviation
-    )
+def deviations(
+    answer: dict[str, Any], shape: ResponseSchema, names: dict[str, str], at: str = "", *, shortened: bool = False
+) -> Iterator[str]:
+    """Where an object differs from its shape; `names` are what some fields are called instead.
 
-
-def deviations(answer: dict[str, Any], shape: ResponseSchema, names: dict[str, str], at: str = "") -> Iterator[str]:
-    """Where an object differs from its shape; `names` are what some fields are called instead."""
+    Inside a `shortened` answer texts and times may be missing.
+    """
     declared = {names.get(key, key): field for key, field in shape.fields.items()}
     for key, value in answer.items():
         if key not in declared and not shape.is_open:
             yield f"{at}{key} is not declared"
         elif key in declared:
-            yield from _wrong(value, declared[key], names, f"{at}{key}")
+            yield from _wrong(value, declared[key], names, f"{at}{key}", shortened)
     for key, field in declared.items():
-        if key not in answer and not field.optional:
+        if key not in answer and not field.optional and not (at and shortened and may_be_left_out(key, field.kind)):
             yield f"{at}{key} is missing"
 
 
-def _wrong(value: Any, field: Field, names: dict[str, str], at: str) -> Iterator[str]:
+def _wrong(value: Any, field: Field, names: dict[str, str], at: str, shortened: bool = False) -> Iterator[str]:
     if value is None:
         if not field.nullable and field.kind != "any":
             yield f"{at} is null"
     elif field.kind == "either":
-        if all(list(_wrong(value, one, names, at)) for one in field.of):
+        if all(list(_wrong(value, one, names, at, shortened)) for one in field.of):
             yield f"{at} is none of its types: {value!r:.80}"
     elif not isinstance(value, _TYPES[field.kind]) or (isinstance(value, bool) and field.kind not in ("flag", "any")):
         yield f"{at} is no {field.kind}: {value!r:.80}"
     elif field.kind == "choice" and value not in field.values:
         yield f"{at} is none of {', '.join(field.values)}: {value!r:.80}"
     else:
-        yield from _wrong_inside(value, field, names, at)
+        yield from _wrong_inside(value, field, names, at, shortened)
 
 
-def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str) -> Iterator[str]:
+def _wrong_inside(value: Any, field: Field, names: dict[str, str], at: str, shortened: bool) -> Iterator[str]:
     if field.kind == "list":
         for index, item in enumerate(value):
-            yield from _wrong(item, field.of, names, f"{at}[{index}]")
+            yield from _wrong(item, field.of, names, f"{at}[{index}]", shortened)
     elif field.kind == "map":
         for key, item in value.items():
-            yield from _wrong(item, field.of, names, f"{at}.{key}")
+            yield from _wrong(item, field.of, names, f"{at}.{key}", shortened)
     elif field.kind == "object":
-        yield from deviations(value, field.of, names, f"{at}.")
+        yield from deviations(value, field.of, names, f"{at}.", shortened=shortened)
 
 
 def told(answer: dict[str, Any], shape: ResponseSchema, name: str) -> Iterator[str]:

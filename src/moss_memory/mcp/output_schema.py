@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.registry.budget import may_be_left_out
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -17,34 +19,34 @@ _TYPES = {
 """The JSON type of each kind of field; all other kinds are strings."""
 
 
+class _Definitions(dict):  # type: ignore[type-arg]
+    """The schemas of named shapes; `shortened` if they lie inside an answer that a budget may truncate."""
+
+    def __init__(self, *, shortened: bool) -> None:
+        super().__init__()
+        self.shortened = shortened
+
+
 def output_schema(answers: ResponseSchema) -> Schema:
     """Return the schema of an answer, closed to undeclared fields; named shapes are listed below `$defs`."""
-    definitions: dict[str, Schema] = {}
-    schema = _object(answers, definitions)
-    if "truncated" in answers.fields:
-        schema["properties"], definitions = _without_required([schema["properties"], definitions])
-    return {**schema, "$defs": definitions} if definitions else schema
+    definitions = _Definitions(shortened="truncated" in answers.fields)
+    required = [name for name, field in answers.fields.items() if not field.optional]
+    schema = {**_object(answers, definitions), **({"required": required} if required else {})}
+    return {**schema, "$defs": dict(definitions)} if definitions else schema
 
 
-def _without_required(value: Any) -> Any:
-    """Return schemas without `required`: what lies inside a truncated answer may lack any field."""
-    if isinstance(value, dict):
-        return {
-            key: _without_required(part)
-            for key, part in value.items()
-            if not (key == "required" and isinstance(part, list))
-        }
-    return [_without_required(part) for part in value] if isinstance(value, list) else value
-
-
-def _object(shape: ResponseSchema, definitions: dict[str, Schema]) -> Schema:
+def _object(shape: ResponseSchema, definitions: _Definitions) -> Schema:
     properties = {name: _field_schema(field, definitions) for name, field in shape.fields.items()}
-    required = [name for name, field in shape.fields.items() if not field.optional]
+    required = [
+        name
+        for name, field in shape.fields.items()
+        if not field.optional and not (definitions.shortened and may_be_left_out(name, field.kind))
+    ]
     closed: Schema = {"type": "object", "properties": properties, "additionalProperties": shape.is_open}
     return {**closed, "required": required} if required else closed
 
 
-def _field_schema(field: Field, definitions: dict[str, Schema]) -> Schema:
+def _field_schema(field: Field, definitions: _Definitions) -> Schema:
     schema = _type_schema(field, definitions)
     if field.nullable:
         kind = schema.get("type")
@@ -52,7 +54,7 @@ def _field_schema(field: Field, definitions: dict[str, Schema]) -> Schema:
     return {**schema, "description": field.meaning} if field.meaning else schema
 
 
-def _type_schema(field: Field, definitions: dict[str, Schema]) -> Schema:
+def _type_schema(field: Field, definitions: _Definitions) -> Schema:
     if field.kind == "any":
         return {}
     if field.kind == "either":
@@ -70,7 +72,7 @@ def _type_schema(field: Field, definitions: dict[str, Schema]) -> Schema:
     return schema
 
 
-def _reference(shape: ResponseSchema, definitions: dict[str, Schema]) -> Schema:
+def _reference(shape: ResponseSchema, definitions: _Definitions) -> Schema:
     if not shape.name:
         return _object(shape, definitions)
     if shape.name not in definitions:

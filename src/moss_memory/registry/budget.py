@@ -21,12 +21,15 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TEXT_STEPS = (16000, 8000, 4000, 2000, 1000, 500, 250, 120)
 """Maximum lengths of texts, tried in this order before any row is dropped."""
 _TIMES = frozenset({"created_at", "last_ts_ms", "ts", "ts_ms", "updated_at"})
+_TEXT_KINDS = frozenset({"choice", "highlighted", "path", "text", "time"})
 _TIMES_GO = 500
 """The maximum length of texts from which on rows have no times."""
 _LEAST_TEXT = 24
 """The minimum of a shortened text without its ellipsis; a shorter one is left out."""
-_LAST_STEPS = (120, 80, 60, 40, _LEAST_TEXT + 1, 2, 0)
-"""Maximum lengths of texts in the whole result: tried first with all names kept, then with names shortened too."""
+_TEXTS_LAST = (120, 80, 60, 40, _LEAST_TEXT + 1)
+"""Maximum lengths of texts in the whole result; a text of less is left out."""
+_REFERENCES = frozenset({"docs", "reasoning_ref"})
+"""Objects that hold only names of documents: emptied before a text is left out."""
 _NAMES = frozenset({
     "branch", "chosen", "conflict_id", "doc", "event_id", "focus", "from", "graph_doc", "id", "into", "key", "kind",
     "name", "notes_doc", "parent", "path", "priority", "ref", "rel", "status", "step_id", "target", "to", "tool",
@@ -131,6 +134,11 @@ def budget_of(values: dict[str, Any]) -> Budget:
     return Budget(chars or None, size, lines)
 
 
+def may_be_left_out(name: str, kind: str) -> bool:
+    """Return True if a field inside a truncated result may be missing: a text, or a time of a row."""
+    return kind in _TEXT_KINDS or name in _TIMES
+
+
 def truncate_page(
     items: list[dict[str, Any]], pagination: dict[str, Any], most: int
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
@@ -162,13 +170,37 @@ def _count_fitting(budget: Budget, rows: list[Any], build: Build) -> int:
 
 
 def _last_resort(budget: Budget, result: dict[str, Any], full: dict[str, Any]) -> dict[str, Any]:
-    """Return the result with the texts outside of rows shortened too, as little as the budget requires."""
-    for whole in (result, _remove_next(result)):
-        for names, chars in [(names, chars) for names in (False, True) for chars in _LAST_STEPS]:
-            shortened = _mark_truncated(_shorten(whole, chars, names=names, rows=True), full)
-            if budget.fits(shortened):
-                return shortened
-    return shortened
+    """Return the result with the texts outside of rows shortened too, as little as the budget requires.
+
+    First the reason of `next` is shortened, then references go, then texts, then names, at last `next`.
+    """
+    plain = {key: _empty_names(part) if key in _REFERENCES else part for key, part in result.items()}
+    rests = [(result, chars, False) for chars in _TEXTS_LAST]
+    for whole in (plain, _remove_next(plain)):
+        rests += [(whole, chars, names) for names in (False, True) for chars in (*_TEXTS_LAST, 2, 0)]
+    for whole, chars, names in rests:
+        for reason_chars in (None, chars, 0):
+            short = _shorten(_shorten_reason(whole, reason_chars), chars, names=names, rows=True)
+            marked = _mark_truncated(short, full)
+            if budget.fits(marked):
+                return marked
+    return marked
+
+
+def _empty_names(value: Any) -> Any:
+    """Return an object of names with its keys alone."""
+    return dict.fromkeys(value, "") if isinstance(value, dict) else value
+
+
+def _shorten_reason(value: Any, chars: int | None) -> Any:
+    """Return a value in which the reason of each `next` has at most `chars` characters."""
+    if not isinstance(value, dict) or chars is None:
+        return value
+    short = {key: _shorten_reason(part, chars) for key, part in value.items()}
+    call = short.get(_NEXT)
+    if isinstance(call, dict) and isinstance(call.get("reason"), str):
+        short[_NEXT] = {**call, "reason": _truncate_text(call["reason"], chars)}
+    return short
 
 
 def _remove_times(value: Any) -> Any:
@@ -236,7 +268,7 @@ def _is_kept(key: str, text: str, chars: int, names: bool) -> bool:
 
 def _shorten_field(key: str, value: Any, chars: int, names: bool, rows: bool) -> Any:
     if key == _NEXT and isinstance(value, dict):
-        return {**value, "reason": _truncate_text(str(value["reason"]), chars)} if names else value
+        return value
     if key in _FREE and isinstance(value, dict):
         size = len(json.dumps(value, ensure_ascii=False))
         return value if size <= chars and _count_lines(value) <= chars // 60 else {}

@@ -210,9 +210,13 @@ def _json_type(value: Any) -> str:
     return "an object" if isinstance(value, dict) else f"a Python {type(value).__name__}"
 
 
-def missing_argument(tool: str, name: str) -> MossError:
-    """Return the refusal of a call without a required argument."""
-    return invalid_request(f"`{name}` is required by `{tool}`; add it", path=name)
+def missing_argument(tool: str, name: str, schema: Schema) -> MossError:
+    """Return the refusal of a call without a required argument, with the values that it takes."""
+    message = f"`{name}` is required by `{tool}`; add it"
+    if "enum" not in schema:
+        return invalid_request(message, path=name)
+    known = ", ".join(map(repr, schema["enum"]))
+    return invalid_request(f"{message}, one of {known}", path=name, allowed=schema["enum"])
 
 
 def unknown_argument(name: Any, known: list[str], *, at: str = "") -> MossError:

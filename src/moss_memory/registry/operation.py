@@ -211,7 +211,7 @@ class Operation:
             self._fill_workspace(decoded, workspace)
         for name in self.required:
             if name not in decoded:
-                raise missing_argument(self.name, name)
+                raise missing_argument(self.name, name, self.parameters[name])
         if "from" in decoded:
             decoded["from_"] = decoded.pop("from")
         if self.budget_of is not None:

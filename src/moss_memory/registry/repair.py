@@ -71,7 +71,8 @@ def _faults(operation: Operation, arguments: Arguments, given: set[str]) -> list
                 check_value(value, schema, sent)
             except MossError as error:
                 errors.append(error)
-    return errors + [missing_argument(operation.name, name) for name in operation.required if name not in given]
+    missing = [name for name in operation.required if name not in given]
+    return errors + [missing_argument(operation.name, name, operation.parameters[name]) for name in missing]
 
 
 def corrected_call(

@@ -59,7 +59,7 @@ def _announce(server: MossServer) -> None:
     show("")
     show_paragraph("Open this link in a browser. It works once, within five minutes; Enter prints a new one:")
     show(f"  {server.new_link()}\n")
-    show_paragraph(f"Your own store is served by: {moss_for_people()} serve")
+    show(f"Your own store is served by: {moss_for_people()} serve")
 
 
 def _check_pages(server: MossServer) -> int:
@@ -82,7 +82,7 @@ def _check_pages(server: MossServer) -> int:
     show_paragraph(
         f"There is no terminal, so the server has stopped. To keep it running: {moss_for_people()} serve --demo"
     )
-    show_paragraph(f"Your own store is served by: {moss_for_people()} serve")
+    show(f"Your own store is served by: {moss_for_people()} serve")
     return 0
 
 

@@ -58,6 +58,9 @@ _SAME_OBJECT, _OTHER_OBJECT = 1.5, 0.6
 """The factors of tools for the object that a question names, and of tools for other objects."""
 _QUESTION_WORDS = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
 _PAST_VERBS = frozenset({"did", "had", "has", "have", "was", "were"})
+_PRESENT_VERBS = frozenset({"do", "does"})
+"""A question with one of these is about the present, also with `have`: "which … do we have"."""
+_EXISTENCE_WORDS = frozenset({"exist", "have", "there"})
 _PAST = 10.0
 """The score of `moss_search` for a question about the past."""
 _PHRASE_WORDS = 5
@@ -70,7 +73,7 @@ def search_tools(question: str) -> list[str]:
     """Return the names of the tools that share words or phrases with a question, best first."""
     scores: dict[str, float] = {}
     index = _index()
-    stems = _stems(question)
+    stems = _stems(f"{question} list" if _asks_for_a_list(question) else question)
     phrases = [tuple(stems[at : at + size]) for size in range(2, _PHRASE_WORDS + 1) for at in range(len(stems))]
     telling = [(stem,) for stem in stems if stem not in _stop_stems()]
     for term in dict.fromkeys([*telling, *phrases]):
@@ -88,7 +91,17 @@ def search_tools(question: str) -> list[str]:
 def _asks_about_the_past(question: str) -> bool:
     """Return True if a question is about what was stored and not about what to do, as "why did we …"."""
     first, *rest = words_in(question) or [""]
+    if not _PRESENT_VERBS.isdisjoint(rest):
+        return False
     return first in _PAST_VERBS or (first in _QUESTION_WORDS and not _PAST_VERBS.isdisjoint(rest))
+
+
+def _asks_for_a_list(question: str) -> bool:
+    """Return True if a question asks what there is, as "which … do we have"."""
+    words = words_in(question)
+    if _asks_about_the_past(question) or not words:
+        return False
+    return words[0] in ("what", "which") and not _EXISTENCE_WORDS.isdisjoint(words)
 
 
 def _object_factor(tool: str, asked: set[str]) -> float:
