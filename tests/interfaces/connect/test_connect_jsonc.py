@@ -167,3 +167,10 @@ def test_a_comment_before_what_is_removed_swallows_nothing_behind_it(text: str, 
     changed = jsonc.remove(text, PATH)
     assert jsonc.read(changed) == {"mcpServers": left}
     assert text.partition("//")[2].partition("\n")[0] in changed
+
+
+def test_the_last_of_two_equal_keys_is_changed_as_it_is_the_one_that_counts() -> None:
+    text = '{"a": 1, "a": 2}'
+    changed = jsonc.put(text, ("a",), 3)
+    assert changed == '{"a": 1, "a": 3}'
+    assert jsonc.find(changed, ("a",)) == 3
