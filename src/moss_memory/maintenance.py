@@ -188,6 +188,14 @@ class Maintenance:
         with ErrorTranslation(self._engine, "migrate"):
             return migrate(self._engine, to, call, dry_run=dry_run)
 
+    def upgrade(self) -> dict[str, Any]:
+        """Bring the schema of the store up to date; the only way in which a schema on PostgreSQL changes."""
+        if self._read_only:
+            raise MossError("READ_ONLY", "this store is open for reading only")
+        with ErrorTranslation(self._engine, "upgrade"):
+            before, after = self._engine.upgrade(call=self._context("upgrade"))
+        return {"schema": after, "before": before, "upgraded": before != after}
+
     def adopt(
         self,
         source: str,

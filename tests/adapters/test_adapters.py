@@ -358,3 +358,20 @@ def test_a_file_that_is_too_large_is_a_refusal_to_the_model(tmp_path: Path) -> N
     tool = MossMemoryTool(home=str(tmp_path))
     with pytest.raises(ToolError, match="was not written"):
         tool.call({"command": "create", "path": "/memories/a.md", "file_text": "x" * 60_000})
+
+
+def test_a_store_is_closed_at_the_end_of_a_with_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Store] = []
+    home = str(tmp_path)
+    monkeypatch.setattr(Store, "close", lambda store: closed.append(store))
+    with MossStore(home=home) as store, MossSession("s", home=home), MossMemoryTool(home=home):
+        store.put(("u",), "k", {"n": 1})
+        assert closed == []
+    monkeypatch.undo()
+    for one in closed:
+        one.close()
+    assert len(closed) == 3
+    with MossStore(home=str(tmp_path)) as again:
+        found = again.get(("u",), "k")
+    assert found is not None
+    assert found.value == {"n": 1}

@@ -18,7 +18,8 @@ AT_ONCE = 8
 
 
 def made(url: str, name: str, more: str = "") -> str:
-    """The URL of a new database beside the one that is given."""
+    """The URL of a new database beside the one that is given, whose name belongs to one process of tests."""
+    name += "_of_" + url.partition("/moss_")[2].partition("?")[0]
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(f"drop database if exists {name} with (force)")
         connection.execute(f"create database {name} {more}")

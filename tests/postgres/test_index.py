@@ -189,7 +189,7 @@ def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.Monk
             sent.extend(
                 (sql.split("(")[0], count)
                 for (sql, _), count in zip([*before, *statements], counts, strict=True)
-                if "give_back_change" not in sql
+                if "search_" in sql or "take_changed" in sql or "term_ids" in sql or "index_documents" in sql
             )
         return cursors
 
@@ -204,6 +204,7 @@ def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.Monk
     with Beside(store.config.home) as beside:
         assert beside.rows("select count(*) > 5 from search_segments") == [(1,)]
         assert beside.problems() == []
+    assert len(costs[39]) >= 2
     assert costs[3] == costs[39], "as many statements and rows in a large index as in a small one"
     assert not [sql for sent in costs for sql, _ in sent if "search_segments" in sql or "search_postings" in sql]
 
@@ -255,21 +256,6 @@ def test_an_erased_version_leaves_the_index_also_after_it_was_swept(
             store.call("moss_erase", {"type": "capsule", "workspace": "w", "name": "n", "version": version})
             assert "zebrasecret" not in words(beside)
             assert beside.problems() == []
-
-
-def test_an_index_of_an_earlier_layout_is_brought_along_by_the_migration(store: Store, clock: Clock) -> None:
-    rewritten(store, "w", 3, 1)
-    with psycopg.connect(databases().url_of(store.config.home), autocommit=True) as connection:
-        connection.execute("drop table search_terms, search_docs, search_buffer, search_segments, search_postings,"
-                           " search_deleted, search_orphans, search_totals cascade")  # fmt: skip
-        connection.execute("drop sequence search_segment_numbers, search_term_removals, search_slots")
-        connection.execute("drop function assign_term_ids, note_erased_version cascade")
-        connection.execute("create table search_words (x bigint); update moss_schema set version = 20")
-    with open_test_store(store.config.home, clock) as newer:
-        newer.call("capsule_list", {})
-        assert found(newer, "common") == 3, "before anything is written"
-    with Beside(store.config.home) as beside:
-        assert beside.problems() == []
 
 
 class Model:

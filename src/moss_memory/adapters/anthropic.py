@@ -10,7 +10,7 @@ from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryT
 
 from moss_memory.errors import MossError
 
-from .artifact_kv import ArtifactKV
+from .artifact_kv import ArtifactKV, ContextManaged
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -194,7 +194,7 @@ class MemoryFiles:
         return "\n".join([header, *lines])
 
 
-class MossMemoryTool(BetaAbstractMemoryTool):
+class MossMemoryTool(ContextManaged, BetaAbstractMemoryTool):
     """Claude's memory tool with its files in Moss."""
 
     def __init__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from json.encoder import encode_basestring_ascii
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
@@ -18,6 +18,22 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 _PAGE = 100
+
+
+class ContextManaged:
+    """Closes itself at the end of a `with` block."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store if it was opened here."""
+        raise NotImplementedError
 
 
 class ArtifactKV:

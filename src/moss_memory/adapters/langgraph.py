@@ -23,7 +23,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from .artifact_kv import ArtifactKV
+from .artifact_kv import ArtifactKV, ContextManaged
 from .langgraph_filters import matches, matches_filter
 from .langgraph_vectors import pack, rank
 
@@ -46,7 +46,7 @@ _LONGEST_S = 100_000_000_000
 _QUESTION, _TEXT = "question", "text"
 
 
-class MossStore(BaseStore):
+class MossStore(ContextManaged, BaseStore):
     """A LangGraph store whose items are artifacts of Moss.
 
     A value has at most 50,000 characters of JSON with its namespace and key; the first 12,000 characters of its strings

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from agents.memory.session import SessionABC
 from agents.memory.session_settings import SessionSettings, resolve_session_limit
 
-from .artifact_kv import ArtifactKV, hash_key
+from .artifact_kv import ArtifactKV, ContextManaged, hash_key
 
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _KIND = "agents-item"
 
 
-class MossSession(SessionABC):
+class MossSession(ContextManaged, SessionABC):
     """The items of one session, stored in Moss; several processes may append concurrently.
 
     An item has at most about 49,000 characters of JSON (`DATA_TOO_LARGE`); secrets are refused (`SECRET_FOUND`) unless

@@ -231,6 +231,9 @@ if TYPE_CHECKING:
         def is_large(self) -> bool:
             """Return whether a search or a count over the store may take longer than 20 ms."""
 
+        def upgrade(self, *, call: CallContext) -> tuple[int, int]:
+            """Bring the schema up to date; return its versions before and after."""
+
         def check_health(self, *, call: CallContext, fix: bool) -> Iterator[CheckResult]:
             """Yield the results of all health checks; with `fix`, repair first."""
 

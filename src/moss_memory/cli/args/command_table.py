@@ -73,6 +73,7 @@ _ALL = (
         {
             "port": {"type": "integer", "description": "the port; 8314 if left out"},
             "read_only": switch("refuse every tool that writes"),
+            "upgrade": switch("first bring the schema up to date, as `moss upgrade` does"),
             "demo": switch(
                 "serve a throw-away store with a project in it, on the next free port; yours is not touched"
             ),

@@ -71,6 +71,22 @@ STORE_COMMANDS = (
         required=("to",),
     ),
     BuiltIn(
+        "upgrade",
+        "Bring the schema of the store up to date after a new version of Moss was installed.\n\n"
+        "On PostgreSQL nothing else changes a schema: until then a newer Moss serves the store if the change is "
+        "additive, and else asks for this command. It runs in one transaction, waits for the writers that are "
+        "running, and others wait for it; the search index is brought along. In a folder it does what the next write "
+        "would do.",
+        "moss upgrade",
+        {},
+        answers={
+            "schema": integer("the version of the schema now"),
+            "before": integer("the version before"),
+            "upgraded": flag("whether anything was changed"),
+        },
+        does="commands.upgrade_command.upgrade",
+    ),
+    BuiltIn(
         "backup",
         "Copy the whole store into one new file while everything goes on working.\n\n"
         "The file holds one state of the store, deleted capsules included, and only its owner may read it. A file "

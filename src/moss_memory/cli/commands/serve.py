@@ -56,6 +56,10 @@ def serve_web(home: str | None, **options: Any) -> int:
         from .serve_demo import serve_demo
 
         return serve_demo(home, reach, port=port, read_only=read_only, log_all=log_all)
+    if options.get("upgrade"):
+        from .upgrade_command import upgrade
+
+        upgrade(home)
     log_json = options.get("log_format") == "json"
     oauth = oauth_from(options.get("oauth_issuer"), options.get("oauth_audience"))
     server = open_server(home, reach, port=port, read_only=read_only, log_all=log_all, log_json=log_json, oauth=oauth)

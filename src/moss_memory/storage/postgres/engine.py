@@ -18,7 +18,7 @@ from .clock import CLOCK, ServerClock, is_wall_clock
 from .connections import Connections
 from .error_mapping import busy_error, is_lost, public_error
 from .retry import read_with_retry, run_with_retry
-from .schema import prepare, refuse_other, version_of
+from .schema import prepare, refuse_unusable, upgrade, version_of
 from .term_dictionary import TermDictionary
 from .transaction import PostgresTransaction, PostgresWrite
 from .url import without_password
@@ -45,6 +45,7 @@ _WAIT_S = 0.5
 _MAINTENANCE_S = 10.0
 """The maximum time for which a closing store waits for the maintenance of its index."""
 _PAGE_BYTES = 8192
+_MISSING = (psycopg.errors.UndefinedTable, psycopg.errors.UndefinedColumn, psycopg.errors.UndefinedFunction)
 _MARK = "select sum(changes), (select max(seq) from events) from activity_counts"
 
 
@@ -69,6 +70,8 @@ class PostgresEngine:
     def _reset(self) -> None:
         self._connections = Connections(self.url, most=self._most, idle=self._idle)
         self._prepared = False
+        self._seen_version = 0
+        """The version of the schema when it was last checked."""
         self._clock = ServerClock()
         self._large = False
         self._large_until_s = 0.0
@@ -122,7 +125,7 @@ class PostgresEngine:
 
     def _prepare(self, connection: Connection) -> None:
         if not self._prepared:
-            prepare(connection, self._index_migrated, self._schema)
+            self._seen_version = prepare(connection, self._schema)
             self._prepared = self.was_open = True
         self._clock.measure(connection)
 
@@ -139,14 +142,19 @@ class PostgresEngine:
                     self.give_back(taken)
         return self._clock.at(monotonic_s)
 
-    def _index_migrated(self, connection: Connection) -> None:
-        """Index the documents that a migration has queued."""
+    def upgrade(self, *, call: CallContext) -> tuple[int, int]:
+        """Bring the schema up to date; return its versions before and after."""
         from .transaction import MigrationTransaction
 
-        MigrationTransaction(self, connection).index_queued()
+        connection = self._connections.acquire(lambda _: None)
+        try:
+            return upgrade(connection, MigrationTransaction(self, call, connection).index_queued)
+        finally:
+            self._prepared = False
+            self._connections.drop(connection)  # it was not prepared
 
-    def accepts(self, version: int | None) -> bool:
-        """Return True if this engine can work with a version of the schema."""
+    def is_current(self, version: int | None) -> bool:
+        """Return True if the schema has the version of this Moss."""
         return version == self._schema
 
     def begin_write_lock(self, timeout_s: float, call: CallContext) -> tuple[Connection, int, int]:
@@ -190,11 +198,11 @@ class PostgresEngine:
         cursor.nextset()
         row = cursor.fetchone()
         version, number, now_ms = (0, 0, 0) if row is None else row
-        if version != self._schema:
+        if version != self._seen_version:
             connection.execute("rollback")
-            self._prepared = False
-            refuse_other(version, self._schema)
-            raise MossError("STORAGE_BUSY", "the schema of the store is being changed; try again")
+            refuse_unusable(connection, version, self._schema)
+            self._seen_version = version  # another process has upgraded the schema
+            return self._try_lock(connection, wait_s, workspace)
         return int(number), int(now_ms)
 
     def vectors(self) -> VectorMatrix:
@@ -373,7 +381,20 @@ class PostgresEngine:
 
     def translate(self, error: Exception) -> MossError | None:
         """Translate an error of the driver or the system, None if it has no translation."""
+        if isinstance(error, _MISSING):
+            return self._schema_error()
         return public_error(error, self.place)
+
+    def _schema_error(self) -> MossError | None:
+        """Return the error if the schema was changed so that this process cannot work with it, else None."""
+        connection = self._connections.acquire(lambda _: None)
+        try:
+            refuse_unusable(connection, version_of(connection), self._schema)
+        except MossError as error:
+            return error
+        finally:
+            self._connections.drop(connection)
+        return None
 
     def after_fork_in_child(self) -> None:
         """Reset the engine; the connections of the parent must be neither used nor closed here."""

@@ -44,7 +44,7 @@ def _run(engine: PostgresEngine, call: CallContext, step: Callable[[PostgresTran
             return False
         # Locked, so that the schema stays until the end of the step.
         version = tx.value("select version from moss_schema for share")
-        more = engine.accepts(version) and step(tx)
+        more = engine.is_current(version) and step(tx)
         tx.send("commit", None)
         return more
     finally:

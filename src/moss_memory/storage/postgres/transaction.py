@@ -358,23 +358,11 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._update_index()
 
 
-class _NoCall:
-    """Stands for the call of a migration, which has none."""
-
-    config = None
-    operation = "upgrade"
-
-    @staticmethod
-    def clock_ms() -> int:
-        return 0
-
-
 class MigrationTransaction(PostgresWrite):
     """The transaction of a migration, which has begun on its connection."""
 
-    def __init__(self, engine: PostgresEngine, connection: Connection) -> None:
-        no_call: Any = _NoCall
-        super().__init__(engine, 0.0, no_call)
+    def __init__(self, engine: PostgresEngine, call: CallContext, connection: Connection) -> None:
+        super().__init__(engine, 0.0, call)
         self._connection = connection
 
     def index_queued(self) -> None:

@@ -217,9 +217,7 @@ class SqliteEngine:
         """Return whether there is a store, or any other file in its place."""
         return os.path.lexists(self._path)
 
-    def has_data(self) -> bool:
-        """Return whether there is a store, or any other file in its place."""
-        return self.exists()
+    has_data = exists
 
     def is_large(self) -> bool:
         """Return whether the file is larger than one of 20,000 capsules of 1,000 characters (20 ms for a search)."""
@@ -275,6 +273,12 @@ class SqliteEngine:
         from .dump import columns
 
         return columns(tx, table)
+
+    def upgrade(self, *, call: CallContext) -> tuple[int, int]:
+        """Migrate the schema, as the next write would; return its versions before and after."""
+        from .schema_upgrade import upgrade
+
+        return upgrade(self, self._path, call)
 
     def finish_load(self, *, call: CallContext) -> None:
         """Give the database its final name, under the lock that keeps others from creating one."""

@@ -88,18 +88,6 @@ create index artifacts_by_expiry on artifacts (expires_at)
 create index artifacts_deleted on artifacts (workspace_norm, name_norm, deleted_at desc, change_seq desc)
   where deleted_at is not null;
 
--- What comes in from a folder has the number that it had, or none yet.
-create function number_row() returns trigger language plpgsql as $$
-begin
-  new.row_id := nextval(pg_get_serial_sequence(tg_table_name, 'row_id'));
-  return new;
-end $$;
-
-create trigger capsules_numbered before insert on capsules
-  for each row when (new.row_id is null) execute function number_row();
-create trigger artifacts_numbered before insert on artifacts
-  for each row when (new.row_id is null) execute function number_row();
-
 -- When a housekeeping task was last done, by any process.
 create table upkeep (
   task    text collate "C" primary key,
@@ -219,19 +207,4 @@ begin
   end;
   perform pg_advisory_unlock(1836020595, 2);
   return taken;
-end $$;
-
--- What a call took that then failed, unless others went on from there: so that numbers have no gaps without need.
-create function give_back_change(taken bigint) returns void language plpgsql as $$
-declare
-  counter text := pg_get_serial_sequence('events', 'seq');
-begin
-  perform pg_advisory_lock(1836020595, 2);
-  begin
-    execute format('select setval(%L, %s, false) from %s where last_value = %s', counter, taken, counter, taken);
-  exception when query_canceled or others then
-    perform pg_advisory_unlock(1836020595, 2);
-    raise;
-  end;
-  perform pg_advisory_unlock(1836020595, 2);
 end $$;

@@ -42,20 +42,6 @@ begin
   return taken;
 end $$;
 
-create function give_back_numbers(taken_from text, before bigint, last_taken bigint) returns void language plpgsql as $$
-declare
-  counter text := taken_from || '_numbers';
-begin
-  perform pg_advisory_lock(1836020595, 1);
-  begin
-    execute format('select setval(%L, %s) from %I where last_value = %s', counter, before, counter, last_taken);
-  exception when query_canceled or others then
-    perform pg_advisory_unlock(1836020595, 1);
-    raise;
-  end;
-  perform pg_advisory_unlock(1836020595, 1);
-end $$;
-
 create table workspaces (
   workspace_norm text collate "C" primary key,
   workspace_raw  text collate "C" not null,

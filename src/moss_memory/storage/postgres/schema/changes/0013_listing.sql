@@ -1,3 +1,4 @@
+-- additive: no
 -- A page of capsules is found without reading past others, whichever one filter it has: by tag, run, phase or role, in a
 -- workspace or in all of them, newest change first; by the beginning of the name wherever it is.
 

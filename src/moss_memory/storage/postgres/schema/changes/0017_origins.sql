@@ -1,3 +1,4 @@
+-- additive: no
 -- Who made a change, and at which commit of which repository. A row has a hash of its content as its key, so that it is
 -- the same in every store, and an event is only a few bytes longer. Rows that were written before have none.
 create table origins (

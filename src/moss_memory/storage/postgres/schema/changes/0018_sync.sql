@@ -1,3 +1,4 @@
+-- additive: no
 -- The state of each file at the last sync of a folder, so that the next one sees which side changed.
 create table sync_files (
   place      text collate "C" not null, -- machine and path of the folder

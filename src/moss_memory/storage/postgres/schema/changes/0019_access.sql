@@ -1,3 +1,4 @@
+-- additive: no
 -- The named tokens of a server. Only a hash of each is stored. They belong to this database and are in no export or copy.
 create table access_tokens (
   name       text collate "C" primary key,

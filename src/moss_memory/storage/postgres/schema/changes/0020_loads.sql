@@ -1,3 +1,4 @@
+-- additive: no
 -- How often each actor loaded the text of a capsule, and when last. Processes count in memory and write in batches.
 create table capsule_loads (
   capsule text collate "C" not null, -- its id

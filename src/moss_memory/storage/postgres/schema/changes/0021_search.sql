@@ -1,3 +1,4 @@
+-- additive: no
 -- Search by words; docs/explanation/search-on-postgres.md explains it. An index of an earlier layout is dropped: the
 -- upgrade indexes every document again, in the transaction that runs this file.
 do $$
@@ -229,3 +230,9 @@ create trigger versions_erasure_noted after update of erased on versions
   for each row when (old.erased = 0 and new.erased <> 0) execute function note_erased_version();
 
 insert into changed_documents (doc) select doc from search_source;
+
+-- If Moss of the version before can work with this schema: the first line of the newest migration.
+alter table moss_schema add column additive bigint not null default 0;
+
+-- Some stores of the schemas 17 and 18 have no such index.
+create index if not exists graph_conflicts_open on graph_conflicts (workspace_norm, seq) where resolution is null;

@@ -1,0 +1,30 @@
+"""Migrate the schema on request; the first write after an update of Moss does the same."""
+
+from __future__ import annotations
+
+from moss_memory.storage.schema_version import SCHEMA_VERSION
+
+from .connections import open_reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from moss_memory.storage.engine import CallContext
+
+    from .engine import SqliteEngine
+
+_TIMEOUT_S = 60.0
+
+
+def upgrade(engine: SqliteEngine, path: str, call: CallContext) -> tuple[int, int]:
+    """Migrate the schema; return its versions before and after, the newest if there is no store yet."""
+    if not engine.exists():
+        return SCHEMA_VERSION, SCHEMA_VERSION
+    reader, before, _ = open_reader(path)
+    reader.close()
+    tx = engine.begin_write(timeout_s=_TIMEOUT_S, call=call)
+    try:
+        tx.begin()
+    finally:
+        tx.rollback()
+        tx.release()
+    return before, SCHEMA_VERSION
