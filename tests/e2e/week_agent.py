@@ -39,7 +39,8 @@ class Tally:
         self.refused: list[str] = []
 
     def __str__(self) -> str:
-        numbers = f"{self.calls} calls, {self.failed} failed, {self.mistakes} mistakes refused, {self.chars} characters ({self.discovery_chars} of them"
+        numbers = f"{self.calls} calls, {self.failed} failed, {self.mistakes} mistakes refused, "
+        numbers += f"{self.chars} characters ({self.discovery_chars} of them"
         lists = "".join(
             f"\n{name}:\n  " + "\n  ".join(getattr(self, name)) for name in ("dead_ends", "detours", "refused")
         )
