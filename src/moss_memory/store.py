@@ -171,7 +171,7 @@ class Store(Maintenance, Tools):
                 result = self._write(operation, values, call, timeout_s, once)
             else:
                 snapshot = not operation.single_read(values)
-                result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
+                result = self._read(operation.body, values, call, snapshot=snapshot, wait=wait)
         except MossError as error:
             with ErrorTranslation(self._engine, tool):
                 self._advise(operation, arguments, values, call, error)
@@ -357,8 +357,8 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        if self._engine.can_lose_commits:
-            call.workspace = operation.write_workspace(values)  # a server locks one workspace
+        if self._engine.locks_workspaces:
+            call.workspace = operation.write_workspace(values)
         result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))

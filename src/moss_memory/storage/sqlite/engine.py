@@ -41,6 +41,7 @@ class SqliteEngine:
     """One database file with any number of readers and one writer at a time among all processes."""
 
     can_lose_commits = False
+    locks_workspaces = False
 
     def __init__(self, home: str, *, bulk_load: bool = False) -> None:
         self._home = home
