@@ -171,7 +171,8 @@ class Store(Maintenance, Tools):
                 result = self._write(operation, values, call, timeout_s, once)
             else:
                 snapshot = not operation.single_read(values)
-                result = self._read(operation.body, values, call, snapshot=snapshot, wait=wait)
+                # Not through `_read`: most calls come here, and each function costs time.
+                result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
         except MossError as error:
             with ErrorTranslation(self._engine, tool):
                 self._advise(operation, arguments, values, call, error)
