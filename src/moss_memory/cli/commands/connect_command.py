@@ -139,7 +139,7 @@ def _apply(
     location: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
     """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
-    from moss_memory.connect.client_cli import cli_commands, can_use_client_cli, run_client_commands
+    from moss_memory.connect.client_cli import can_use_client_cli, cli_commands, run_client_commands
     from moss_memory.connect.replaced_entries import delete_change
 
     changed = text is None or text != location.file.text
