@@ -5,25 +5,32 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import Any
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
 
 import psycopg
 
 from moss_memory.config import default_config
+from moss_memory.storage.engine import open_engine
 from moss_memory.storage.postgres.connections import connect
+from moss_memory.storage.postgres.transaction import PostgresWrite
 from moss_memory.store import Store
 
 from .database_server import running
 from .measure import Line, duration, scratch_folder
-from .postgres import copied, recorded
+from .postgres import Statement, copied, recorded
+from .postgres_search import fill_call
 from .texts import Author
+
+if TYPE_CHECKING:
+    from moss_memory.config import Config
 
 CAPSULES = 10_000
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def lines(count: int = CAPSULES) -> list[Line]:
-    """The import of a folder into an empty store, and the statements that it sends, on two copies of a database."""
+    """The import of a folder into an empty store, and the statements that it sends, on copies of a database."""
     with scratch_folder() as home, running() as url:
         folder = os.path.join(home, "exported")
         with Store(default_config(os.path.join(home, "source"))) as source:
@@ -33,10 +40,18 @@ def lines(count: int = CAPSULES) -> list[Line]:
             store.call("capsule_list", {})  # makes the schema
         heard = _import(home, copied(url, "heard"), folder, recorded)[1]
         ours, _ = _import(home, copied(url, "moss"), folder, lambda call: call())
+        indexed = _indexed_s(default_config(home).replace(url=copied(url, "indexed")), heard)
         with connect(copied(url, "bare")) as bare:
-            theirs, _ = _cpu_s(bare, lambda: _replay(bare, heard))
-    note = f"{duration(ours * 1e6)} : {duration(theirs * 1e6)} of CPU"
-    return [Line(f"PostgreSQL: import of {count:,} capsules : its bare statements", ours / theirs, 1.5, note=note)]
+            sent, _ = _cpu_s(bare, lambda: _replay(bare, heard))
+    what = f"PostgreSQL: CPU of an import of {count:,} capsules : of its bare statements"
+    return [
+        Line(f"{what} and indexing", ours / indexed, 1.5, note=_note(ours, indexed)),
+        Line(f"{what}, postings included", ours / sent, None, note=_note(ours, sent)),
+    ]
+
+
+def _note(ours: float, theirs: float) -> str:
+    return f"{duration(ours * 1e6)} : {duration(theirs * 1e6)}"
 
 
 def _fill(source: Store, count: int) -> None:
@@ -52,7 +67,27 @@ def _import(home: str, url: str, folder: str, run: Callable[[Callable[[], object
         return _cpu_s(beside, lambda: run(lambda: store.import_folder(folder)))
 
 
-def _replay(bare: psycopg.Connection[Any], statements: list[tuple[str, list[Any] | None]]) -> None:
+def _indexed_s(config: Config, heard: list[Statement]) -> float:
+    """The seconds of CPU of a transaction of the statements before the index, and of indexing what they wrote."""
+    engine = open_engine(config)
+    statements = takewhile(lambda one: "take_changed(" not in one[0], heard)
+
+    def write() -> None:
+        tx = engine.begin_write(timeout_s=60.0, call=fill_call(config))
+        assert isinstance(tx, PostgresWrite)
+        for sql, values in statements:
+            tx.send(sql, values)
+        tx._indexes = True
+        tx.commit()
+        tx.release()
+
+    with connect(str(config.url)) as beside:
+        taken, _ = _cpu_s(beside, write)
+    engine.close()
+    return taken
+
+
+def _replay(bare: psycopg.Connection[Any], statements: list[Statement]) -> None:
     bare.execute("begin")
     for sql, values in statements:
         cursor = bare.execute(sql, values)
