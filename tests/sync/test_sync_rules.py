@@ -57,6 +57,17 @@ def fetch(store: Store, name: str = "auth", **more: Any) -> Any:
     return store.call("capsule_fetch", {"name": name, **more})
 
 
+def test_a_record_of_every_capability_is_taken(a: Store, b: Store, folder: Path) -> None:
+    provenance = {"extracted_at": "2026-01-31T09:00:00Z", "extractor_version": "1", "agent_id": "a"}
+    capabilities = a.call("record_capabilities", {})["capabilities"]
+    for one in capabilities:
+        body = {"capability_id": one["capability_id"], "body": one["example"]}
+        a.call("submit_payload", {**body, "provenance": {**provenance, "source_refs": []}})
+    assert synced(a, folder) == {"written": len(capabilities)}
+    assert synced(b, folder) == {"taken": len(capabilities)}
+    assert synced(b, folder) == synced(a, folder) == {}
+
+
 def test_a_file_has_nothing_that_changes_without_the_thing(a: Store, folder: Path, clock: Clock) -> None:
     put(a, tags=["x"])
     assert synced(a, folder) == {"written": 1}
