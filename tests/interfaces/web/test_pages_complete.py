@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, FloatRect, Locator
 
     from moss_memory.store import Store
 
@@ -154,3 +154,90 @@ def test_connect_shows_the_owners_clients_to_the_owner_alone(
     assert "Windsurf" in shown
     for state in ("connected over HTTP", "cannot be read", "not found here", "are connected"):
         assert state not in shown
+
+
+NAME_END = (
+    "(brand) => { const text = new Range(); text.selectNodeContents(brand.lastChild);"
+    " return text.getBoundingClientRect().right }"
+)
+CUT_TIMES = """() => [...document.querySelectorAll("main .row-side > *")].filter(
+    (one) => one.querySelector("time") && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"""
+PHONES = [{"width": 390, "height": 844}, {"width": 320, "height": 640}]
+
+
+@pytest.fixture(params=PHONES, ids=["390", "320"])
+def phone(request: pytest.FixtureRequest, browser: Browser, server: PagesServer) -> Iterator[Tab]:
+    """A tab on the demonstration, as wide as a phone."""
+    tab = Tab(browser, server.origin, server.address, viewport=request.param)
+    yield tab
+    tab.close()
+    assert tab.troubles == []
+
+
+def box_of(found: Locator) -> FloatRect:
+    box = found.bounding_box()
+    assert box is not None
+    return box
+
+
+def test_a_phone_signs_out_and_nothing_of_the_head_overlaps(phone: Tab) -> None:
+    page = phone.open("/health/report")
+    out = page.get_by_role("button", name="Sign out")
+    expect(out).to_be_in_viewport()
+    name_end = page.locator(".brand").evaluate(NAME_END)
+    assert box_of(page.locator(".foot-places a").first)["x"] > name_end, "the links cover the name"
+    last, button = box_of(page.locator(".foot-places a").last), box_of(out)
+    assert button["x"] >= last["x"] + last["width"] - 1
+
+
+def test_the_numbers_of_the_chart_stay_in_view_on_a_phone(phone: Tab) -> None:
+    page = phone.open("/overview")
+    page.wait_for_function("document.querySelector('.plot-scroll').scrollLeft > 0")
+    for number in page.locator(".plot-axis .tick").all():
+        expect(number).to_be_visible()
+        assert box_of(number)["x"] > 0
+    line, number = page.locator(".plot .rule").first, page.locator(".plot-axis .tick").first
+    middle = box_of(number)["y"] + box_of(number)["height"] / 2
+    assert abs(box_of(line)["y"] - middle) < 4, "a number is not at its line"
+
+
+def test_only_a_browser_without_scripts_reads_that_the_map_needs_them(tab: Tab) -> None:
+    page = tab.open("/map")
+    page.wait_for_selector('#map-canvas[data-state="ready"]')
+    expect(page.locator("#map-needs")).to_be_hidden()
+
+
+def test_on_a_phone_the_dot_of_a_row_is_beside_its_title(phone: Tab) -> None:
+    page = phone.open("/map")
+    for row in page.locator(".map-list .row").all()[:20]:
+        dot, title = box_of(row.locator(".dot")), box_of(row.locator(".row-title"))
+        assert dot["x"] + dot["width"] < title["x"]
+        assert title["y"] < dot["y"] + dot["height"] < title["y"] + title["height"] + 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_dark_on_white_paper_and_shows_no_control(
+    browser: Browser, server: PagesServer, scheme: str
+) -> None:
+    tab = Tab(browser, server.origin, server.address, color_scheme=scheme)
+    for path in ("/?since=week", "/overview", "/capsules", "/artifacts", "/tasks", "/reasoning/log", "/agent", "/map"):
+        page = tab.open(path)
+        page.emulate_media(media="print", color_scheme="light" if scheme == "light" else "dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        ink = page.evaluate("getComputedStyle(document.querySelector('h1')).color.match(/\\d+/g).map(Number)")
+        assert max(ink) < 100, path
+        for control in ("main button", "main select", "main input", ".side", "header.bar"):
+            shown = [one for one in page.locator(control).all() if one.is_visible()]
+            assert shown == [], f"{path}: {control}"
+    tab.close()
+    assert tab.troubles == []
+
+
+def test_a_phone_cuts_no_time_and_keeps_a_dot_with_its_word(phone: Tab) -> None:
+    for path in ("/records", "/agent?workspace=atlas-checkout", "/capsules", "/artifacts"):
+        page = phone.open(path)
+        cut = page.evaluate(CUT_TIMES)
+        assert cut == [], path
+    page = phone.open("/workspaces")
+    for link in page.locator("main .link:has(.dot)").all():
+        assert box_of(link)["height"] < 30, "a link is on two lines"

@@ -27,8 +27,8 @@ def run_counts(tx: ReadTransaction, *, runs: list[str], workspace: str | None) -
 def _counts(tx: ReadTransaction, column: str, where: str, values: dict[str, object]) -> list[tuple[str, int]]:
     """Return the values of a column with their counts; expired rows are subtracted, since no index has both."""
     counted = f"select {column}, count(*) from artifacts {where}"
-    counts: dict[str, int] = dict(tx.rows(f"{counted} group by {column}", values))
+    counts: dict[str, int] = dict(tx.stream(f"{counted} group by {column}", values))
     expired = f"{counted} and expires_at is not null and expires_at <= :now group by {column}"
-    for value, count in tx.rows(expired, {**values, "now": tx.now}):
+    for value, count in tx.stream(expired, {**values, "now": tx.now}):
         counts[value] -= count
     return sorted(((value, count) for value, count in counts.items() if count), key=lambda one: (-one[1], one[0]))
