@@ -78,11 +78,13 @@ class VersionImport:
         needed = () if values["erased"] else _NEEDED[values["family"]]
         if not isinstance(subject, str) or any(values[name] is None for name in needed):
             raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
-        if not values["version"] >= 1 or values["chars"] < 0:
-            raise InvalidRow("versions count from 1")
+        if values["version"] < 1:
+            raise InvalidRow("version must be at least 1")
+        if values["chars"] < 0:
+            raise InvalidRow("chars must be at least 0")
         stored = self._versions.setdefault((values["family"], subject), {})
         if values["version"] in stored or values["row_id"] in self._numbers:
-            raise InvalidRow("the same version stands above")
+            raise InvalidRow("duplicate version")
         stored[values["version"]] = values
         if values["row_id"] is not None:
             self._numbers.add(values["row_id"])
@@ -117,5 +119,5 @@ def _versions_of(tx: Transaction, versioned: Versioned, new_id: str, stored: dic
     found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": new_id})
     assert found is not None
     row_id, present = found
-    # A file edited by hand may repeat a version.
+    # A file edited by hand may contain the current version or a later one.
     return [{**values, "subject": row_id} for version, values in stored.items() if version < present]
