@@ -29,6 +29,9 @@ _COMPOUNDS = {
     "json": "structured data, key value, typed data",
 }
 """Phrases that count as one word."""
+_PARTICLES = frozenset({"away", "back", "down", "off", "over", "up"})
+_SEPARATED = 6
+"""The maximum distance of a particle from its verb, as in "bring a deleted capsule back"."""
 _SYNONYMS = (
     "delete remove drop discard trash",
     "erase wipe purge scrub destroy redact forget",
@@ -167,16 +170,22 @@ def stems_in(words: list[str]) -> list[str]:
     if starts.keys().isdisjoint(words):
         return stems_of(words)
     joined: list[str] = []
-    at = 0
-    while at < len(words):
-        for rest, compound in starts.get(words[at], ()):
-            if tuple(words[at + 1 : at + 1 + len(rest)]) == rest:
-                joined.append(compound)
-                at += len(rest)
-                break
+    skipped: set[int] = set()
+    for at, word in enumerate(words):
+        if at in skipped:
+            continue
+        for rest, compound in starts.get(word, ()):
+            end = at + 1 + len(rest)
+            if tuple(words[at + 1 : end]) == rest:
+                skipped.update(range(at + 1, end))
+            elif rest[0] in _PARTICLES and len(rest) == 1 and rest[0] in words[at + 1 : at + _SEPARATED]:
+                skipped.add(words.index(rest[0], at + 1, at + _SEPARATED))
+            else:
+                continue
+            joined.append(compound)
+            break
         else:
-            joined.append(words[at])
-        at += 1
+            joined.append(word)
     return stems_of(joined)
 
 
