@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_CALLS = 109
-MOST_FAILED = 12
+MOST_FAILED = 6
+MOST_MISTAKES = 6
 MOST_DETOURS = 0
 MOST_CHARS = 74_500
 
@@ -42,5 +43,6 @@ def test_a_week_of_ten_jobs_meets_few_refusals_and_no_dead_end(tmp_path: Path) -
     assert tally.dead_ends == [], str(tally)
     assert len(tally.detours) <= MOST_DETOURS, str(tally)
     assert tally.failed <= MOST_FAILED, str(tally)
+    assert tally.mistakes <= MOST_MISTAKES, str(tally)
     assert tally.calls <= MOST_CALLS, str(tally)
     assert tally.chars <= MOST_CHARS, str(tally)

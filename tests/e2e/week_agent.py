@@ -29,6 +29,8 @@ class Tally:
     def __init__(self) -> None:
         self.calls = 0
         self.failed = 0
+        self.mistakes = 0
+        """Refused calls that no agent makes that reads its instructions and schemas: misspelt names and the like."""
         self.chars = 0
         self.discovery_chars = 0
         self.dead_ends: list[str] = []
@@ -37,7 +39,8 @@ class Tally:
         self.refused: list[str] = []
 
     def __str__(self) -> str:
-        numbers = f"{self.calls} calls, {self.failed} failed, {self.chars} characters ({self.discovery_chars} of them"
+        numbers = f"{self.calls} calls, {self.failed} failed, {self.mistakes} mistakes refused, "
+        numbers += f"{self.chars} characters ({self.discovery_chars} of them"
         lists = "".join(
             f"\n{name}:\n  " + "\n  ".join(getattr(self, name)) for name in ("dead_ends", "detours", "refused")
         )
@@ -96,8 +99,11 @@ class Agent:
         right: Right | None = None,
         again: Again | None = None,
         detour: Callable[[], dict[str, Any]] | None = None,
+        mistake: bool = False,
     ) -> dict[str, Any]:
         """An errand: the first guess, then whatever the answers propose, until the answer is right.
+
+        The refusal of a `mistake` is counted apart: it is made on purpose, to see where Moss leads from there.
 
         `again` reads an answer that is no error and not right, a list for example, and returns the call to send then.
         `detour` does it another way after proposals ended, or led nowhere.
@@ -109,6 +115,9 @@ class Agent:
         while call is not None and steps < MOST_STEPS:
             answer = self.ask(call[0], **call[1])
             steps += 1
+            if mistake and steps == 0 and "error" in answer:
+                self._tally.failed -= 1
+                self._tally.mistakes += 1
             if "error" not in answer and (right is None or right(answer)):
                 if steps > 2:
                     self._tally.detours.append(f"{errand} ({steps} steps)")

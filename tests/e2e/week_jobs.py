@@ -43,8 +43,8 @@ def save_and_resume(hire: Hire) -> None:
     bob = hire()
     resumed = bob.does("capsule_latest", {"workspace": SHOP, "include_text": True})
     assert "Redis" in resumed["item"]["capsule_text"]
-    bob.does("capsule_fetch", {"name": "auth"}, right=lambda answer: answer.get("name") == "auth")
-    bob.does("capsule_fetch", {"workspace": SHOP, "name": "auht"}, right=lambda answer: answer.get("name") == "auth")
+    for mistaken in ({"name": "auth"}, {"workspace": SHOP, "name": "auht"}):
+        bob.does("capsule_fetch", mistaken, right=lambda answer: answer.get("name") == "auth", mistake=True)
     key = resumed["item"]["fetch_key"]
     bob.does("capsule_fetch", {"fetch_key": key}, detour=lambda: bob.ask("capsule_fetch", workspace=SHOP, name="auth"))
     bob.does("moss_search", {"query": "where do sessions live"}, right=lambda answer: bool(answer["items"]))
@@ -58,6 +58,7 @@ def plan_and_close(hire: Hire) -> None:
         right=lambda answer: "id" in answer or "radar" in answer,
         again=with_workspace(call),
         detour=lambda: ada.ask("tasks_radar", workspace=SHOP),
+        mistake=True,
     )
     steps: list[dict[str, Any]] = [
         {"title": "Make tokens", "success_criteria": "a second use is refused", "tests": "pytest -k token"},
@@ -84,7 +85,9 @@ def claim_among_two(hire: Hire) -> None:
         agent.find("take a task so that nobody else works on it", "tasks_claim")
     mine = ada.does("tasks_claim", {"workspace": SHOP, "agent": "ada"})
     taken = {"workspace": SHOP, "agent": "bob", "target": mine["id"]}
-    his = bob.does("tasks_claim", taken, right=lambda answer: "lease_until_ms" in answer or "tasks" in answer)
+    his = bob.does(
+        "tasks_claim", taken, right=lambda answer: "lease_until_ms" in answer or "tasks" in answer, mistake=True
+    )
     if "lease_until_ms" not in his:
         his = bob.does("tasks_claim", {"workspace": SHOP, "agent": "bob"})
     assert his["id"] != mine["id"]
@@ -279,12 +282,14 @@ def find_by_date(hire: Hire) -> None:
         ada.does("moss_search", asked)
         ada.find("what did we decide in May", "list_timeline_events")
         ada.ask("list_timeline_events", workspace=SHOP, before_date="2026-06-01")
-    ada.does("capsule_fetch", {"workspace": "shpo", "name": "auth"}, right=lambda answer: answer.get("name") == "auth")
+    misspelt = {"workspace": "shpo", "name": "auth"}
+    ada.does("capsule_fetch", misspelt, right=lambda answer: answer.get("name") == "auth", mistake=True)
     call: Call = ("branchmind_context_pack", {"workspace": "shpo"})
     ada.does(
         *call,
         right=lambda answer: answer.get("workspace", SHOP) == SHOP and "shpo" not in str(answer),
         again=with_workspace(call),
+        mistake=True,
     )
 
 

@@ -17,6 +17,8 @@ from moss_memory.store import Store
 from support.moved_store import check_moves, files_of
 from support.store_truth import refusal
 
+PROVENANCE = {"source_refs": [], "extracted_at": "2026-01-31T09:00:00Z", "extractor_version": "1", "agent_id": "a"}
+
 
 @pytest.fixture
 def clock() -> Clock:
@@ -39,6 +41,13 @@ def test_everything_that_tools_can_write_moves_and_comes_back(tmp_path: Path) ->
     with open_test_store(home, Clock()) as store:
         call_everything(StoreDoor(store))
         check_moves(store, tmp_path)
+
+
+def test_a_record_of_every_capability_moves_and_comes_back(store: Store, tmp_path: Path) -> None:
+    for one in store.call("record_capabilities", {})["capabilities"]:
+        body = {"capability_id": one["capability_id"], "body": one["example"]}
+        store.call("submit_payload", {**body, "workspace": "shop", "provenance": PROVENANCE})
+    check_moves(store, tmp_path)
 
 
 def test_a_capsule_is_a_markdown_file_with_its_columns_above_its_text(store: Store, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import apsw
+
 from moss_memory.config import load_config
 from moss_memory.storage.engine import CallContext, open_engine
 from moss_memory.storage.health import DAMAGED, FAILED
@@ -125,6 +127,16 @@ class Beside:
         """Empties the store, every table but those, so that the next test begins with nothing."""
         if self.engine.exists():
             self.engine.truncate_all(call=self._call, but=but)
+            self._write_log_back()
+
+    def _write_log_back(self) -> None:
+        """Brings the database up to its log: one with fewer events than the database counts as an older log."""
+        path = os.path.join(self._home, "moss.db")
+        if os.path.exists(path):
+            connection = apsw.Connection(path)
+            connection.set_busy_timeout(int(TIMEOUT_S * 1000))
+            connection.execute("pragma wal_checkpoint(passive)")
+            connection.close()
 
     def problems(self) -> list[str]:
         """Whatever the engine finds to be wrong when it looks the store over; servers of tests are not durable."""

@@ -57,6 +57,17 @@ def fetch(store: Store, name: str = "auth", **more: Any) -> Any:
     return store.call("capsule_fetch", {"name": name, **more})
 
 
+def test_a_record_of_every_capability_is_taken(a: Store, b: Store, folder: Path) -> None:
+    provenance = {"extracted_at": "2026-01-31T09:00:00Z", "extractor_version": "1", "agent_id": "a"}
+    capabilities = a.call("record_capabilities", {})["capabilities"]
+    for one in capabilities:
+        body = {"capability_id": one["capability_id"], "body": one["example"]}
+        a.call("submit_payload", {**body, "provenance": {**provenance, "source_refs": []}})
+    assert synced(a, folder) == {"written": len(capabilities)}
+    assert synced(b, folder) == {"taken": len(capabilities)}
+    assert synced(b, folder) == synced(a, folder) == {}
+
+
 def test_a_file_has_nothing_that_changes_without_the_thing(a: Store, folder: Path, clock: Clock) -> None:
     put(a, tags=["x"])
     assert synced(a, folder) == {"written": 1}
@@ -380,3 +391,35 @@ def test_a_store_that_is_read_only_is_not_synced(a: Store, folder: Path) -> None
     with Store(a.config, read_only=True) as store, pytest.raises(MossError) as caught:
         store.sync(str(folder))
     assert caught.value.code == "READ_ONLY"
+
+
+@pytest.mark.parametrize("name", ["a%00b", "a%0Ab", "a\tb", "%FF"])
+def test_a_copy_whose_file_name_is_no_name_is_skipped_and_named(a: Store, folder: Path, name: str) -> None:
+    put(a)
+    synced(a, folder)
+    (folder / "capsules" / "default" / f"{name}.md").write_bytes((folder / "capsules/default/auth.md").read_bytes())
+    put(a, "other")
+    told = synced(a, folder)
+    assert [one["file"] for one in told.pop("skipped")] == [f"capsules/default/{name}.md"]
+    assert told == {"written": 1}
+    assert a.call("capsule_list", {})["pagination"]["total"] == 2
+
+
+@pytest.mark.parametrize("names", [["Auth"], ["AUTH", "Auth"], ["a%2fb", "a%2Fb"]])
+def test_copies_that_differ_in_case_alone_are_skipped_and_the_next_sync_changes_nothing(
+    a: Store, b: Store, folder: Path, names: list[str]
+) -> None:
+    put(a)
+    synced(a, folder)
+    for name in names:
+        (folder / "capsules" / "default" / f"{name}.md").write_bytes((folder / "capsules/default/auth.md").read_bytes())
+    first = synced(a, folder)
+    assert "conflicts" not in first
+    assert "deleted" not in first
+    for store in (a, b, a):
+        synced(store, folder)
+        assert synced(store, folder).keys() <= {"skipped"}
+        assert fetch(store)["version"] == 1
+    listed = {item["name_norm"] for item in a.call("capsule_list", {})["items"]}
+    assert listed == {item["name_norm"] for item in b.call("capsule_list", {})["items"]}
+    assert listed == ({"auth", "a/b"} if "a%2fb" in names else {"auth"})

@@ -12,7 +12,7 @@ from moss_memory.adapters.openai_agents import MossSession
 
 
 async def main(home: str) -> list[str]:
-    """Says three things in one session, takes the last one back, and reads the others in a second one."""
+    """Add three messages to a session, remove the last one, and read the others in a second session."""
     first = MossSession("lena", home=home)
     await first.add_items([{"role": "user", "content": text} for text in ("Hello", "Book a table", "Never mind")])
     await first.pop_item()

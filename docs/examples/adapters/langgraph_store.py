@@ -8,7 +8,7 @@ from moss_memory.adapters.langgraph import MossStore
 
 
 def main(home: str) -> list[str]:
-    """Remembers what a user likes, then finds it by a question and by a filter."""
+    """Store the preferences of a user, then find them by a question and by a filter."""
     store = MossStore(home=home, ttl={"default_ttl": 60 * 24, "refresh_on_read": True})
     store.put(("users", "lena", "food"), "allergy", {"text": "Lena cannot eat peanuts", "weight": 3})
     store.put(("users", "lena", "food"), "likes", {"text": "She loves ramen", "weight": 1})

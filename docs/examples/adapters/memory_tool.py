@@ -17,7 +17,7 @@ SCRIPT: tuple[dict[str, object], ...] = (
 
 
 def main(home: str) -> list[str]:
-    """Writes a file, corrects it and reads it, as a model would."""
+    """Write a file, correct it and read it, as a model does."""
     tool = MossMemoryTool(home=home)
     said = [str(tool.call(command)) for command in SCRIPT]
     tool.close()

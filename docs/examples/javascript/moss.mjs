@@ -23,7 +23,7 @@ export class Moss {
     server.stdin.on("error", (error) => this.#giveUp(error));
   }
 
-  /** Starts a server of its own; several clients may work on one store. */
+  /** Start a server for this client; several clients can use one store. */
   static async open({ command = "moss", args = ["mcp", "--toolsets", "artifact"], env = process.env } = {}) {
     const moss = new Moss(spawn(command, args, { env, stdio: ["pipe", "pipe", "inherit"] }));
     const clientInfo = { name: "orchestrator", version: "1.0.0" };
@@ -42,14 +42,14 @@ export class Moss {
   artifact_touch = (args) => this.call("artifact_touch", args);
   artifact_kinds = (args = {}) => this.call("artifact_kinds", args);
 
-  /** Calls any tool; what it answers has been written to disk. Throws a MossError when it is refused. */
+  /** Call any tool; when it returns, its change is on disk. Throw a MossError if it is refused. */
   async call(tool, args) {
     const { structuredContent, isError } = await this.#ask("tools/call", { name: tool, arguments: args });
     if (isError) throw new MossError(structuredContent.error);
     return structuredContent;
   }
 
-  /** Ends the server, once it has answered everything. */
+  /** Stop the server after it has answered all calls. */
   async close() {
     if (this.#server.exitCode !== null || this.#server.signalCode !== null) return;
     const ended = new Promise((resolve) => this.#server.once("exit", resolve));

@@ -13,7 +13,7 @@ import { Moss, MossError } from "./moss.mjs";
 const areas = Array.from({ length: 20 }, (_, number) => `area-${String(number).padStart(2, "0")}`);
 const relevanceRank = { high: 3, medium: 2, low: 1 };
 
-/** What one explorer found; yours asks a model here. @returns {Promise<ExplorerFinding>} */
+/** Return the finding of one explorer; a real one asks a model here. @returns {Promise<ExplorerFinding>} */
 async function explore(area) {
   const telling = area === "area-07";
   const files = [
@@ -27,12 +27,12 @@ async function explore(area) {
   return { files, patterns: ["repository"], concerns: [], confidence: 0.8 };
 }
 
-/** The view for a model; code reads the data and never this text. */
+/** Return the text for a model; code reads the data and never this text. */
 function renderExplorerFinding(finding) {
   return finding.files.map((file) => `- \`${file.path}\` (${file.relevance}): ${file.summary}`).join("\n");
 }
 
-/** One worker: explores an area and stores what it found for an hour. */
+/** Explore an area and store the finding for an hour. */
 async function exploreAndStore(moss, run_id, area) {
   const output = await explore(area);
   return moss.artifact_store({
@@ -49,12 +49,12 @@ async function exploreAndStore(moss, run_id, area) {
   });
 }
 
-/** Twenty workers at once on one connection. */
+/** Run twenty workers at once on one connection. */
 async function fanOut(moss, run_id) {
   return Promise.all(areas.map((area) => exploreAndStore(moss, run_id, area)));
 }
 
-/** Every file of a run once, the most relevant mention of it, the most relevant files first. */
+/** Return every file of a run once, with its most relevant mention, the most relevant files first. */
 async function fanIn(moss, run_id) {
   const findings = await moss.artifact_list({ run_id, kind: "explorer-finding", limit: 100 });
   const allFiles = findings.items.flatMap((finding) => finding.data.files);
@@ -68,7 +68,7 @@ function mergeByPath(files) {
   return [...merged.values()];
 }
 
-/** What the findings of a run say, as one Markdown text for the next model. */
+/** Return the findings of a run as one Markdown text for the next model. */
 async function contextForTheStitcher(moss, run_id) {
   const findings = await moss.artifact_list({ run_id, kind: "explorer-finding", limit: 100 });
   const bundle = await moss.artifact_compose({
@@ -78,7 +78,7 @@ async function contextForTheStitcher(moss, run_id) {
   return bundle.bundle_text;
 }
 
-/** Saves the next version of what was fetched: a store replaces everything, so the rest is sent back as it was. */
+/** Save the next version of an artifact. `artifact_store` replaces all fields, so the others are sent as fetched. */
 async function update(moss, current, data) {
   const { workspace, name, kind, text, run_id, phase, role, tags, ttl_seconds } = current;
   const stored = await moss.artifact_store({
@@ -89,7 +89,7 @@ async function update(moss, current, data) {
   return { ...current, data, version: stored.version, expires_at: stored.expires_at };
 }
 
-/** Makes every edit of a step and goes on where a worker that died has stopped. */
+/** Make every edit of a step; continue after the last recorded action of a worker that crashed. */
 async function runStep(moss, run_id, step, edits, root) {
   let progress = await beginStep(moss, run_id, step);
   if (progress.data.status === "OK") return progress;
@@ -101,7 +101,7 @@ async function runStep(moss, run_id, step, edits, root) {
   return update(moss, progress, { ...progress.data, status: "OK", note: "done" });
 }
 
-/** The record of a step: the one that a worker before has left, else a new one. */
+/** Return the record of a step: that of an earlier worker, else a new one. */
 async function beginStep(moss, run_id, step) {
   const address = { workspace: "steps", name: `${run_id}-${step}` };
   const data = { step_instance_id: address.name, status: "BLOCKED", artifact_ids: [], actions: [], note: "begun" };
@@ -113,7 +113,7 @@ async function beginStep(moss, run_id, step) {
   return moss.artifact_fetch(address);
 }
 
-/** Writes a file whole or not at all; doing it again after a crash changes nothing. */
+/** Write a file atomically; writing it again after a crash changes nothing. */
 function applyEdit({ path, content }, root) {
   const target = join(root, path);
   const pre_hash = existsSync(target) ? digest(readFileSync(target)) : "";
@@ -129,7 +129,7 @@ function digest(content) {
   return createHash("sha256").update(content).digest("hex").slice(0, 16);
 }
 
-/** Keeps a run's record: a week after a success, a month after a failure. */
+/** Store the record of a run: for a week after a success, for a month after a failure. */
 async function storeRunRecord(moss, runRecord) {
   const { run_id } = runRecord;
   return moss.artifact_store({
@@ -146,7 +146,7 @@ async function storeRunRecord(moss, runRecord) {
   });
 }
 
-/** Keeps what the verifier said in a round for two hours. */
+/** Store the output of a verifier's round for two hours. */
 async function storeRound(moss, run_id, round, verifierOutput) {
   return moss.artifact_store({
     workspace: "feat",
@@ -162,18 +162,18 @@ async function storeRound(moss, run_id, round, verifierOutput) {
   });
 }
 
-/** The issues of an earlier round that are gone; lines drift, so issues are compared by id. */
+/** Return the issues of an earlier round that are fixed; line numbers change, so compare issues by id. */
 async function resolvedSince(moss, run_id, round, currentOutput) {
   const prev = await moss.artifact_fetch({ workspace: "feat", name: `${run_id}-verifier-r${round}` });
   return prev.data.issues.filter((p) => !currentOutput.issues.some((n) => n.id === p.id));
 }
 
-/** Keeps a failed run until it is resumed; without a time to live it stays until it is deleted. */
+/** Store a failed run until it is resumed; without a time to live it stays until it is deleted. */
 async function bury(moss, run_id, entry) {
   return moss.artifact_store({ workspace: "dlq", name: run_id, kind: "dlq-entry", data: entry, run_id, validate: true });
 }
 
-/** Hands a buried run to the workflow it belongs to, and forgets it once that has succeeded. */
+/** Resume a failed run with its workflow, and delete the entry after that has succeeded. */
 async function resume(moss, run_id, routes) {
   const entry = await moss.artifact_fetch({ workspace: "dlq", name: run_id });
   const { workflow, failed_step, inputs } = entry.data;
@@ -182,7 +182,7 @@ async function resume(moss, run_id, routes) {
   return resumed;
 }
 
-/** Two orchestrators, each with its own server, update the same version: one wins, the other reads what to do next. */
+/** Let two orchestrators, each with its own server, update the same version: one succeeds, the other recovers. */
 async function race(moss, other) {
   const address = { workspace: "counters", name: "builds" };
   await moss.artifact_store({ ...address, kind: "freeform", data: { count: 0 } });
@@ -197,7 +197,7 @@ async function race(moss, other) {
   return { refused: reason.message, details: reason.details, count: merged.data.count, version: merged.version };
 }
 
-/** A worker that records one edit, makes the second, and is gone before it can record that. */
+/** Record one edit, make the second, and stop before it is recorded. */
 async function dieInTheMiddle(moss, run_id, edits, root) {
   const progress = await beginStep(moss, run_id, "apply");
   await update(moss, progress, { ...progress.data, actions: [applyEdit(edits[0], root)] });

@@ -1,4 +1,4 @@
-"""A typed client: what goes in and comes out of Moss has the type of its kind."""
+"""A typed client: the data of an artifact has the type of its kind."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Listed(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Artifact(Listed[T]):
-    """A whole artifact, as it was when it was read."""
+    """A complete artifact, as it was read."""
 
     text: str | None
 
@@ -64,7 +64,7 @@ KEPT = ["workspace", "name", "kind", "text", "run_id", "phase", "role", "tags", 
 
 
 class Artifacts:
-    """The artifacts of a store. Threads may share one; every process opens its own store."""
+    """The artifacts of a store. Threads can share one; every process opens its own store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -72,7 +72,7 @@ class Artifacts:
     def store(
         self, kind: Kind[T], data: T, *, workspace: str, name: str | None = None, **labels: Unpack[Labels]
     ) -> Artifact[T]:
-        """Saves a new artifact, checked against its kind's schema; raises `NAME_ALREADY_EXISTS` for a taken name."""
+        """Save a new artifact, checked against its schema; raise `NAME_ALREADY_EXISTS` if the name is used."""
         stored = self._store.artifact_store(
             workspace=workspace, name=name, kind=kind.name, data=data, validate=True, **labels
         )
@@ -80,16 +80,16 @@ class Artifacts:
         return Artifact(**{field: given[field] for field in WHOLE if field != "data"}, data=data)
 
     def update(self, read: Artifact[T], data: T) -> Artifact[T]:
-        """Saves the next version of what was read; raises `VERSION_MISMATCH` when somebody else was faster.
+        """Save the next version of an artifact; raise `VERSION_MISMATCH` if it has changed since it was read.
 
-        A store replaces everything, so the other fields are sent back as they were read.
+        `artifact_store` replaces all fields, so the other fields are sent as they were read.
         """
         kept = {field: getattr(read, field) for field in KEPT}
         stored = self._store.artifact_store(**kept, data=data, expected_version=read.version, validate=True)
         return replace(read, data=data, version=stored["version"], expires_at=stored["expires_at"])
 
     def list(self, kind: Kind[T], **filters: Unpack[Filters]) -> list[Listed[T]]:
-        """Every artifact of a kind that matches, newest first, page after page."""
+        """Return every artifact of a kind that matches, newest first; read all pages."""
         found: list[Listed[T]] = []
         while True:
             page = self._store.artifact_list(kind=kind.name, **filters, limit=100, offset=len(found))
@@ -99,14 +99,14 @@ class Artifacts:
                 return found
 
     def fetch(self, kind: Kind[T], *, workspace: str, name: str) -> Artifact[T]:
-        """One artifact by its name; raises `NOT_FOUND`."""
+        """Return one artifact by its name; raise `NOT_FOUND` if there is none."""
         row: dict[str, Any] = dict(self._store.artifact_fetch(workspace=workspace, name=name))
         if row["kind"] != kind.name:
             raise TypeError(f"{workspace}/{name} is a {row['kind']}, not a {kind.name}")
         return Artifact(**{field: row[field] for field in WHOLE})
 
     def find(self, kind: Kind[T], *, workspace: str, name: str) -> Artifact[T] | None:
-        """The same, or none."""
+        """Return one artifact by its name, or None."""
         try:
             return self.fetch(kind, workspace=workspace, name=name)
         except MossError as error:
@@ -115,10 +115,10 @@ class Artifacts:
             return None
 
     def compose(self, chosen: Sequence[Listed[Any]]) -> str:
-        """The texts of up to 50 artifacts as one Markdown text for a model."""
+        """Return the texts of at most 50 artifacts as one Markdown text for a model."""
         bundle = self._store.artifact_compose(items=[{"id": artifact.id} for artifact in chosen])
         return str(bundle["bundle_text"])
 
     def delete(self, artifact: Listed[Any]) -> None:
-        """Soft-deletes an artifact; its name is free again."""
+        """Soft-delete an artifact; its name is free again."""
         self._store.artifact_delete(id=artifact.id)

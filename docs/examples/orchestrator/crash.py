@@ -1,4 +1,4 @@
-"""A worker that dies in the middle of a step, for the demonstration."""
+"""A worker that crashes in the middle of a step, for the demonstration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EXIT_CODE = 9
 
 
 def die_in_the_middle(home: str, root: str) -> None:
-    """Makes and records one edit, makes the second, and is gone before it can record that."""
+    """Make and record one edit, make the second, and exit before it is recorded."""
     artifacts = Artifacts(open_store(home))
     progress = begin_step(artifacts, "run-1", "apply")
     recorded: StepResult = {**progress.data, "actions": [apply_edit(EDITS[0], Path(root))]}

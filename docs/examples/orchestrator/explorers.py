@@ -1,4 +1,4 @@
-"""Fan-out to twenty explorers, fan-in of what they found."""
+"""Fan-out to twenty explorers, fan-in of their findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RANK = {"high": 3, "medium": 2, "low": 1}
 
 
 def explore(area: str) -> ExplorerFinding:
-    """Return the findings of one explorer; yours asks a model here."""
+    """Return the finding of one explorer; a real one asks a model here."""
     own: FoundFile = {"path": f"src/{area}.py", "relevance": "medium", "summary": f"the code of {area}"}
     shared: FoundFile = {"path": "src/session.py", "relevance": "low", "summary": f"used by {area}"}
     if area == "area-07":
@@ -25,12 +25,12 @@ def explore(area: str) -> ExplorerFinding:
 
 
 def render_explorer_finding(finding: ExplorerFinding) -> str:
-    """The view for a model; code reads the data and never this text."""
+    """Return the text for a model; code reads the data and never this text."""
     return "\n".join(f"- `{file['path']}` ({file['relevance']}): {file['summary']}" for file in finding["files"])
 
 
 def explore_and_store(artifacts: Artifacts, run_id: str, area: str) -> str:
-    """One worker: explores an area and stores what it found for an hour."""
+    """Explore an area and store the finding for an hour."""
     finding = explore(area)
     stored = artifacts.store(
         EXPLORER_FINDING,
@@ -47,25 +47,25 @@ def explore_and_store(artifacts: Artifacts, run_id: str, area: str) -> str:
 
 
 def fan_out_in_threads(artifacts: Artifacts, run_id: str) -> list[str]:
-    """Twenty workers in threads that share one store."""
+    """Run twenty workers in threads that share one store."""
     with ThreadPoolExecutor(max_workers=len(AREAS)) as pool:
         return list(pool.map(partial(explore_and_store, artifacts, run_id), AREAS))
 
 
 def explore_in_a_process(home: str, run_id: str, area: str) -> str:
-    """One worker in a process of its own, with a store of its own on the same home."""
+    """Run one worker in a process that opens its own store in the same home."""
     with open_store(home) as store:
         return explore_and_store(Artifacts(store), run_id, area)
 
 
 def fan_out_in_processes(home: str, run_id: str) -> list[str]:
-    """Twenty workers in processes; Moss lines up their writes."""
+    """Run twenty workers in processes; Moss runs their writes one after the other."""
     with ProcessPoolExecutor(max_workers=len(AREAS), mp_context=get_context("spawn")) as pool:
         return list(pool.map(partial(explore_in_a_process, home, run_id), AREAS))
 
 
 def fan_in(artifacts: Artifacts, run_id: str) -> list[FoundFile]:
-    """Every file of a run once, the most relevant mention of it, the most relevant files first."""
+    """Return every file of a run once, with its most relevant mention, the most relevant files first."""
     findings = artifacts.list(EXPLORER_FINDING, run_id=run_id)
     all_files = [file for finding in findings for file in finding.data["files"]]
     merged: dict[str, FoundFile] = {}

@@ -11,7 +11,7 @@ T = TypeVar("T", bound=Mapping[str, Any])
 
 @dataclass(frozen=True)
 class Kind(Generic[T]):
-    """A kind's name, tied to the type of its data."""
+    """The name of a kind, with the type of its data."""
 
     name: str
 

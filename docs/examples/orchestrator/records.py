@@ -1,4 +1,4 @@
-"""Run records that outlive their run, and what a verifier remembers from round to round."""
+"""Records of runs, and the rounds of a verifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DAY_S = 24 * 3600
 
 
 def store_run_record(artifacts: Artifacts, record: RunRecord) -> Artifact[RunRecord]:
-    """Keeps a run's record: a week after a success, a month after a failure."""
+    """Store the record of a run: for a week after a success, for a month after a failure."""
     succeeded = record["status"] == "OK"
     return artifacts.store(
         RUN_RECORD,
@@ -23,7 +23,7 @@ def store_run_record(artifacts: Artifacts, record: RunRecord) -> Artifact[RunRec
 
 
 def store_round(artifacts: Artifacts, run_id: str, number: int, output: VerifierOutput) -> Artifact[VerifierOutput]:
-    """Keeps what the verifier said in a round for two hours."""
+    """Store the output of a verifier's round for two hours."""
     return artifacts.store(
         VERIFIER_OUTPUT,
         output,
@@ -38,7 +38,7 @@ def store_round(artifacts: Artifacts, run_id: str, number: int, output: Verifier
 
 
 def resolved_since(artifacts: Artifacts, run_id: str, number: int, output: VerifierOutput) -> list[Issue]:
-    """The issues of an earlier round that are gone; lines drift, so issues are compared by id."""
+    """Return the issues of an earlier round that are fixed; line numbers change, so compare issues by id."""
     previous = artifacts.fetch(VERIFIER_OUTPUT, workspace="feat", name=f"{run_id}-verifier-r{number}")
     open_ids = {issue["id"] for issue in output["issues"]}
     return [issue for issue in previous.data["issues"] if issue["id"] not in open_ids]

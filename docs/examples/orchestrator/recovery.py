@@ -1,4 +1,4 @@
-"""Steps that survive the death of their worker, and runs that wait for a second chance."""
+"""Steps that continue after a crash of their worker, and failed runs that can be resumed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Edit(NamedTuple):
 
 
 def run_step(artifacts: Artifacts, run_id: str, step: str, edits: list[Edit], root: Path) -> Artifact[StepResult]:
-    """Makes every edit of a step and goes on where a worker that died has stopped.
+    """Make every edit of a step; continue after the last recorded action of a worker that crashed.
 
-    Raises `VERSION_MISMATCH` when another worker has taken the step over meanwhile.
+    Raise `VERSION_MISMATCH` if another worker has taken over the step.
     """
     progress = begin_step(artifacts, run_id, step)
     if progress.data["status"] == "OK":
@@ -38,7 +38,7 @@ def run_step(artifacts: Artifacts, run_id: str, step: str, edits: list[Edit], ro
 
 
 def begin_step(artifacts: Artifacts, run_id: str, step: str) -> Artifact[StepResult]:
-    """The record of a step: the one that a worker before has left, else a new one."""
+    """Return the record of a step: that of an earlier worker, else a new one."""
     name = f"{run_id}-{step}"
     begun: StepResult = {
         "step_instance_id": name, "status": "BLOCKED", "artifact_ids": [], "actions": [], "note": "begun",
@@ -52,7 +52,7 @@ def begin_step(artifacts: Artifacts, run_id: str, step: str) -> Artifact[StepRes
 
 
 def apply_edit(edit: Edit, root: Path) -> Action:
-    """Writes a file whole or not at all; doing it again after a crash changes nothing."""
+    """Write a file atomically; writing it again after a crash changes nothing."""
     target = root / edit.path
     before = digest(target.read_text()) if target.exists() else ""
     after = digest(edit.content)
@@ -65,12 +65,12 @@ def apply_edit(edit: Edit, root: Path) -> Action:
 
 
 def digest(content: str) -> str:
-    """A short name of a content."""
+    """Return a short hash of a content."""
     return sha256(content.encode()).hexdigest()[:16]
 
 
 def bury(artifacts: Artifacts, run_id: str, entry: DlqEntry) -> Artifact[DlqEntry]:
-    """Keeps a failed run until it is resumed; failing again counts one retry more."""
+    """Store a failed run until it is resumed; if it is stored already, add one to its retry count."""
     old = artifacts.find(DLQ_ENTRY, workspace="dlq", name=run_id)
     if old is None:
         return artifacts.store(DLQ_ENTRY, entry, workspace="dlq", name=run_id, run_id=run_id)
@@ -78,7 +78,7 @@ def bury(artifacts: Artifacts, run_id: str, entry: DlqEntry) -> Artifact[DlqEntr
 
 
 def resume(artifacts: Artifacts, run_id: str, routes: dict[str, Callable[[DlqEntry], None]]) -> None:
-    """Hands a buried run to the workflow it belongs to, and forgets it once that has succeeded."""
+    """Resume a failed run with its workflow, and delete the entry after that has succeeded."""
     entry = artifacts.fetch(DLQ_ENTRY, workspace="dlq", name=run_id)
     routes[entry.data["workflow"]](entry.data)
     artifacts.delete(entry)

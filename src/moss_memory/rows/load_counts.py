@@ -1,6 +1,6 @@
 """Counts how often the texts of capsules are loaded, without a write in the call that loads one.
 
-A call adds to a list in memory. A thread that exists only while loads wait writes them in batches, and so does the
+A call adds to counters in memory. A thread that exists only while loads wait writes them in batches, and so does the
 closing of the store. If the store is busy the loads wait longer; a crash loses those that wait.
 """
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import CallContext, Engine, ReadTransaction
 
-    Load = tuple[str, str, str, int, int]
-    """The workspace and the id of a capsule, the actor, the number of loads, and the time of the last in seconds."""
+    Key = tuple[str, str, str]
+    """The workspace and the id of a capsule, and the actor."""
+    Counts = dict[Key, list[int]]
+    """The number of loads, and the time of the last one in seconds."""
 
 SAVE_AFTER_S = 2.0
 _MAX_WAITING = 100_000
@@ -41,16 +43,15 @@ class LoadCounts:
     def __init__(self, engine: Engine, context: Callable[..., CallContext]) -> None:
         self._engine = engine
         self._context = context
-        self._waits: list[Load] = []
+        self._waits: Counts = {}
         self._works = False
         self._process = os.getpid()
 
     def add(self, tx: ReadTransaction, row: dict[str, Any]) -> None:
         """Count one load of a capsule by the actor of a call."""
         if self._process != os.getpid():  # the parent of a fork writes what was counted before
-            self._process, self._waits, self._works = os.getpid(), [], False
-        if len(self._waits) < _MAX_WAITING:
-            self._waits.append((row["workspace_raw"], row["id"], tx.call.caller.actor, 1, tx.now))
+            self._process, self._waits, self._works = os.getpid(), {}, False
+        _add(self._waits, (row["workspace_raw"], row["id"], tx.call.caller.actor), 1, tx.now)
         if not self._works:
             from _thread import start_new_thread
 
@@ -64,20 +65,19 @@ class LoadCounts:
         """Write the loads that wait; keep them if the store is busy, drop them if it cannot be written."""
         if self._process != os.getpid():
             return
-        waits, self._waits = self._waits, []
-        by_workspace: dict[str, dict[tuple[str, str], tuple[int, int]]] = {}
-        for workspace, capsule, actor, loads, at in waits:
-            totals = by_workspace.setdefault(workspace, {})
-            known, last = totals.get((capsule, actor), (0, 0))
-            totals[capsule, actor] = known + loads, max(last, at)
-        for workspace, totals in by_workspace.items():
-            rows = [(workspace, capsule, actor, *figures) for (capsule, actor), figures in totals.items()]
+        waits, self._waits = self._waits, {}
+        by_workspace: dict[str, Counts] = {}
+        for key, figures in list(waits.items()):
+            by_workspace.setdefault(key[0], {})[key] = figures
+        for workspace, counts in by_workspace.items():
+            rows = list(counts.items())
             for start in range(0, len(rows), _MAX_SAVED):
                 batch = rows[start : start + _MAX_SAVED]
                 if not self._write(workspace, batch):
-                    self._waits += batch
+                    for key, (loads, last_at) in batch:
+                        _add(self._waits, key, loads, last_at)
 
-    def _write(self, workspace: str, rows: list[Load]) -> bool:
+    def _write(self, workspace: str, rows: list[tuple[Key, list[int]]]) -> bool:
         """Write loads of one workspace without waiting for the lock; return False if they can be written later."""
         from moss_memory.errors import is_busy
 
@@ -86,7 +86,7 @@ class LoadCounts:
         try:
             tx = self._engine.begin_write(timeout_s=0.0, call=call)
             try:
-                for _, capsule, actor, loads, last_at in rows:
+                for (_, capsule, actor), (loads, last_at) in rows:
                     tx.run(_SAVE, {"capsule": capsule, "actor": actor, "loads": loads, "last_at": last_at})
                 tx.commit()
             finally:
@@ -102,6 +102,15 @@ class LoadCounts:
         if self._waits:
             self._works = True
         return not self._works
+
+
+def _add(counts: Counts, key: Key, loads: int, last_at: int) -> None:
+    known = counts.get(key)
+    if known is not None:
+        known[0] += loads
+        known[1] = max(known[1], last_at)
+    elif len(counts) < _MAX_WAITING:
+        counts[key] = [loads, last_at]
 
 
 def _save_later(counts: ref[LoadCounts]) -> None:

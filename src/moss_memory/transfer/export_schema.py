@@ -179,6 +179,7 @@ def json_column(
     spaced: bool = False,
     ascii: bool = False,
     none: Any = None,
+    default: str | None = None,
 ) -> ExportColumn:
     """Return a JSON column: an object, or a list with items of one type."""
 
@@ -189,7 +190,7 @@ def json_column(
         return value
 
     json_format = Json(spaced=spaced, ascii=ascii, none=none)
-    return ExportColumn(name, check, optional=optional or none is not None, json=json_format)
+    return ExportColumn(name, check, optional=optional or none is not None, default=default, json=json_format)
 
 
 def tags_column() -> ExportColumn:

@@ -13,6 +13,7 @@ _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..
 """Names of devices on Windows, with any extension."""
 _ULID = re.compile("[0-9A-HJKMNP-TV-Z]{26}")
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ULID_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _OTHER_ID = "%id~"
 _CUT = "%~"
 """Marks that no encoded name contains."""
@@ -41,6 +42,14 @@ def encode_id(id: str) -> str:
         return id
     encoded = "".join([one if one.isascii() and (one.islower() or one.isdigit()) else _percent(one) for one in id])
     return _shorten(_OTHER_ID + encoded, id)
+
+
+def derive_id(*parts: str) -> str:
+    """Return an id for a file without one of its own that is the same on every machine."""
+    import hashlib
+
+    number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:15], "big")
+    return "00" + "".join([_ULID_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
 
 
 def decode_name(part: str) -> str:

@@ -357,16 +357,16 @@ class NamedImporter(LineImporter):
         if self._mode == "error":
             self._tx.begin()
             given = len(lines)
-            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            lines = self._changed(lines)
             self.unchanged += given - len(lines)
+        if self._is_empty:
+            self._tx.advance_sequence(max([row["change_seq"] or 0 for _, row in lines], default=0))
         for _, row in lines:
             row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
             if not self._is_empty or row["row_id"] in self._row_ids:
                 row["row_id"] = None
             self._row_ids.add(row["row_id"])
-            if row["change_seq"] is not None and self._is_empty:
-                self._tx.advance_sequence(row["change_seq"])
-            else:
+            if row["change_seq"] is None or not self._is_empty:
                 row["change_seq"] = self._tx.next_change()
         super().add(lines)
 

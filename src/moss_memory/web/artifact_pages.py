@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.tools.artifact.artifact_options import artifact_kinds, run_counts
+
 from .filter_options import most_used
 from .long_texts import Part, requested_part, value_view
 from .markdown import MarkdownDocument
@@ -34,7 +36,8 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
     answer = context.call(
         "artifact_list", **request.query_values("workspace", *_FILTERS), **context.paging(request), **more
     )
-    items = answer["items"]
+    items, workspace = answer["items"], request.query.get("workspace")
+    runs = [run for run, _ in most_used(item.get("run_id") for item in items)]
     for item in items:
         item |= {"glance": glance_of(item), "state": _state(item["data"])}
     return context.page(
@@ -44,8 +47,8 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         items=items,
         pagination=answer["pagination"],
         filters=request.query_values(*_FILTERS),
-        kinds=most_used(item["kind"] for item in items),
-        runs=most_used(item.get("run_id") for item in items),
+        kinds=context.cached_read(request, artifact_kinds, what="artifact kinds", workspace=workspace),
+        runs=context.cached_read(request, run_counts, what="artifacts of runs", runs=sorted(runs), workspace=workspace),
     )
 
 

@@ -108,7 +108,8 @@ def _compare(thing: dict[str, Any], old: dict[str, Any], new: dict[str, Any]) ->
     lines = word_difference(before, after, _MAX_STEPS)
     thing |= {"lines": lines[:_LINES], "more": max(len(lines) - _LINES, 0)}
     added, removed = (sum(line["kind"] == kind for line in lines) for kind in ("added", "removed"))
-    thing["said"].append(f"{added} lines added, {removed} removed" if old else f"{added} lines")
+    counted = f"{added} line{'' if added == 1 else 's'}"
+    thing["said"].append(f"{counted} added, {removed} removed" if old else counted)
 
 
 def _text(family: str, version: dict[str, Any]) -> str:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import time
 
+from moss_memory.cli.commands.connect_command import overview
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
+from moss_memory.connect.clients import CLIENTS
 from moss_memory.connect.moss_command import connecting_lines
 from moss_memory.http.bind import PORT
 from moss_memory.http.http_clients import connections
+from moss_memory.http.sign_in import page_access
 from moss_memory.search.embedding.embedder import is_installed
 from moss_memory.search.embedding_queue import count_unembedded
 from moss_memory.tools.everything.period_changes import recent_actors
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 
 _SEEN = 12
+_STATES = {"http": "connected over HTTP", "stdio": "connected", "unknown": "its file cannot be read"}
 
 
 def health(context: PageContext, request: PageRequest) -> Response:
@@ -63,10 +67,22 @@ def connect(context: PageContext, request: PageRequest) -> Response:
         request,
         "connect.html",
         typed=connecting_lines(*ours),
+        clients=_client_states() if page_access() is None else {},
         over_http=connections(origin, token),
         token=token,
         seen=[] if context.own_home else context.cached_read(request, recent_actors, what="actors")[:_SEEN],
     )
+
+
+def _client_states() -> dict[str, dict[str, Any]]:
+    """Return the state of each client by its name, from its files on this machine; nothing else of them is shown."""
+    states: dict[str, dict[str, Any]] = {}
+    for row in overview()["clients"]:
+        name = CLIENTS[row["client"]].name
+        state = _STATES.get(row["connected"], "not connected" if row["found"] else "not found here")
+        if name not in states or row["connected"] in ("http", "stdio"):  # the file of a project counts too
+            states[name] = {"text": state, "is_connected": row["connected"] in ("http", "stdio")}
+    return states
 
 
 PAGES = {"/health": health, "/health/report": report, "/connect": connect}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from moss_memory.tools.record.entity_times import observed_times
+from moss_memory.tools.record.entity_times import event_types, observed_times
 
-from .filter_options import most_used
 from .long_texts import value_view
 
 TYPE_CHECKING = False
@@ -127,7 +126,7 @@ def record(context: PageContext, request: PageRequest) -> Response:
 
 
 def timeline(context: PageContext, request: PageRequest) -> Response:
-    """List events, newest first."""
+    """List events, newest first; those that a record reports of one moment are one row."""
     filters = request.query_values("event_type", "entity_type", "after_date", "before_date")
     answer = context.call(
         "list_timeline_events", **request.query_values("workspace"), **filters, **context.paging(request, _EVENTS)
@@ -136,11 +135,43 @@ def timeline(context: PageContext, request: PageRequest) -> Response:
         request,
         "timeline.html",
         family="record",
-        events=_with_entities(context, answer["events"]),
+        rows=_with_observed(context, _rows_of(answer["events"])),
+        count=len(answer["events"]),
         pagination=answer["pagination"],
         filters=filters,
-        kinds=most_used(event["event_type"] for event in answer["events"]),
+        kinds=context.cached_read(
+            request, event_types, what="types of events", workspace=request.query.get("workspace")
+        ),
     )
+
+
+def _rows_of(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return events of the same record, entity and time as one row, in the order of the first of them."""
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for event in events:
+        key = (event["workspace"], event["source_record_id"], *event["entity_ids"], event["event_timestamp"])
+        subject, _, deed = event["event_type"].rpartition(".")
+        rows.setdefault(key, {**event, "subject": subject, "deeds": []})["deeds"].insert(0, deed)
+    return list(rows.values())
+
+
+def _with_observed(context: PageContext, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the timeline with the title and the summary line of the record that reports them."""
+    titles = _titles(context)
+    asked = sorted({row["source_record_id"] for row in rows})
+    found = context.call("retrieve_records", ids=asked, limit=_EVENTS)["records"] if asked else []
+    records = {(record["workspace"], record["id"]): record for record in found}
+    for row in rows:
+        record = records.get((row["workspace"], row["source_record_id"]), {"type": row["subject"], "properties": {}})
+        shown = {
+            "entity_type": record["type"],
+            "snapshot": record["properties"],
+            "entity_id": row["entity_ids"][0],
+        }
+        _set_title(shown, titles)
+        # The record says how the thing was when it last changed, not when it was created.
+        row |= {"title": shown["title"], "glance": "" if row["deeds"] == ["created"] else shown["glance"]}
+    return rows
 
 
 PAGES = {

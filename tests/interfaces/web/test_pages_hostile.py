@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import urllib.error
 import urllib.request
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -123,6 +124,33 @@ def test_a_browser_finds_nothing_to_run_load_or_report(
     assert tab.troubles == []
 
 
+def test_the_palette_and_the_names_on_the_map_are_only_text(
+    browser: Browser, hostile: tuple[PagesServer, dict[str, list[str]]]
+) -> None:
+    server, _ = hostile
+    tab = Tab(browser, server.origin, server.address)
+    page = tab.open(f"/map?{HERE}")
+    page.wait_for_selector('#map-canvas[data-state="ready"]')
+    stage = page.locator("#map-canvas").bounding_box()
+    assert stage is not None
+    named = 0
+    for step in range(200):  # until the pointer has been over a dot
+        across, down = step % 20 / 20, step // 20 / 10
+        page.mouse.move(stage["x"] + stage["width"] * across, stage["y"] + stage["height"] * down)
+        page.evaluate("() => new Promise(requestAnimationFrame)")
+        named += page.locator("#map-name").is_visible()
+    assert named, "no dot was named"
+    page.keyboard.press("Control+k")
+    for asked in ("alert", "script onerror", WORKSPACE):
+        page.locator(".palette input").fill(asked)
+        page.wait_for_selector(".palette li a")
+        assert page.locator(".palette ul *:not(li, a, span)").count() == 0
+        for found in page.locator(".palette li a").all():
+            assert (found.get_attribute("href") or "").startswith(BASE + "/")
+    tab.close()
+    assert tab.troubles == []
+
+
 class Reader(HTMLParser):
     """Reads a page and notes what only a payload could have put there."""
 
@@ -166,3 +194,29 @@ def test_no_page_of_any_of_them_has_an_element_or_attribute_that_is_not_ours(
                 reader = Reader()
                 reader.feed(answer.read().decode())
             assert reader.odd == [], f"{path}: {payload}"
+
+
+def test_no_page_that_lists_them_has_an_element_or_attribute_that_is_not_ours(
+    hostile: tuple[PagesServer, dict[str, list[str]]],
+) -> None:
+    server, _ = hostile
+    paths = ["/", f"/?{HERE}&since=week", f"/agent?{HERE}", f"/map?{HERE}", f"/artifacts?{HERE}", "/connect"]
+    paths += [f"/records/timeline?{HERE}", f"/records/timeline?{HERE}&offset=50"]
+    for payload in PAYLOADS:
+        given = quote(payload)
+        paths += [f"/agent?client={given}&mark={given}&workspace={given}", f"/map?workspace={given}"]
+        paths += [f"/?since={given}&from={given}&to={given}", f"/artifacts?kind={given}&run_id={given}"]
+    for path in paths:
+        reader = Reader()
+        reader.feed(read(server.address + path))
+        assert reader.odd == [], path
+
+
+def read(address: str) -> str:
+    """A page, also if it is an error."""
+    try:
+        with urllib.request.urlopen(address) as answer:  # noqa: S310 - of this test
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            return str(error.read().decode())

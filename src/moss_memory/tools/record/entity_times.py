@@ -1,4 +1,4 @@
-"""The times at which entities were last observed, for lists on pages."""
+"""The times at which entities were last observed, and the types of events, for lists on pages."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from moss_memory.rows.names import normalize_workspace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction
+
+_MAX_TYPES = 12
 
 
 def observed_times(tx: ReadTransaction, *, entities: list[tuple[str, str]]) -> dict[tuple[str, str], float]:
@@ -20,3 +22,15 @@ def observed_times(tx: ReadTransaction, *, entities: list[tuple[str, str]]) -> d
         if at is not None:
             found[workspace, entity_id] = at / 1_000_000
     return found
+
+
+def event_types(tx: ReadTransaction, *, workspace: str | None) -> list[tuple[str, int]]:
+    """Return the most frequent types of timeline events with their counts, in the store or in a workspace."""
+    condition = "where workspace_norm = :workspace" if workspace else ""
+    values = {"workspace": normalize_workspace(workspace) if workspace else "", "most": _MAX_TYPES}
+    rows = tx.rows(
+        f"select event_type, count(*) from timeline_events {condition} group by event_type order by 2 desc, 1"
+        " limit :most",
+        values,
+    )
+    return [(name, count) for name, count in rows]

@@ -46,7 +46,7 @@ TABLES = (
         text("type"),
         number("entity_row", "entities"),
         json_column("body_json", dict),
-        json_column("sets_json", list, of=str, spaced=True, ascii=True),
+        json_column("sets_json", list, of=str, spaced=True, ascii=True, default="[]"),  # files have no empty lists
         text("title", optional=True),
         text("search_text", optional=True),
         whole("created_at_ms"),

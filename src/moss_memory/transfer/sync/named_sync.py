@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from moss_memory.errors import MossError
 from moss_memory.rows.names import NAME_MAX_CHARS, is_local, normalize_name
 from moss_memory.storage.origin import Origin, note_repositories
@@ -11,13 +9,14 @@ from moss_memory.tools.capsule.import_lines import InvalidRecordError
 from moss_memory.transfer.export_layout import digest, path_of
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.families.capsules import CODE
-from moss_memory.transfer.file_names import decode_name, encode_id, is_id
+from moss_memory.transfer.file_names import decode_name, derive_id, encode_id, is_id
 
 from .folder_scan import ERASED, workspace_of
-from .sync_memory import GONE, Remembered
+from .sync_memory import GONE, Remembered, RowState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
@@ -28,28 +27,6 @@ if TYPE_CHECKING:
 
 _IS_LOCAL = "it is local here and not kept in step; remove the file to withdraw it from the others"
 _IS_ELSEWHERE = "it is in a workspace here that this sync leaves out"
-_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-
-
-class RowState:
-    """A row as far as a sync without changes needs it."""
-
-    __slots__ = ("change_seq", "confirmed", "deleted", "name", "tags", "workspace")
-
-    def __init__(
-        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, confirmed: bool
-    ) -> None:
-        self.workspace = workspace
-        self.name = name
-        self.change_seq = change_seq
-        self.deleted = deleted
-        self.tags = tags
-        self.confirmed = confirmed
-        """True if its code state may have changed without a change of the row."""
-
-    def is_local(self) -> bool:
-        """Return whether it never leaves the store."""
-        return is_local(self.tags)
 
 
 class NamedSync:
@@ -69,6 +46,8 @@ class NamedSync:
         """The things in changed files, by subject."""
         self._ids: dict[str, str] = {}
         """The ids in changed files, by subject."""
+        self._named_files: dict[tuple[str, str], str] = {}
+        """The changed files by workspace and name."""
         self._copies: set[str] = set()
         """The ids of copies, whose files have the id of another thing."""
         self._takes: list[tuple[str, bool]] = []
@@ -237,7 +216,7 @@ class NamedSync:
             if found.content is None and known is not None:
                 members.setdefault(known.known_as, []).append((found, None))
                 continue
-            parsed = self._parse_or_skip(found)
+            parsed = self._parse_or_skip(found, self._parse)
             if parsed is not None:
                 thing_id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
                 members.setdefault(thing_id, []).append((found, {**parsed, "id": thing_id}))
@@ -268,26 +247,43 @@ class NamedSync:
     def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
         if parsed is None:
             found.content = self._run.scan.content(found.path)
-            parsed = self._parse_or_skip(found)
+            parsed = self._parse_or_skip(found, self._parse)
+        parsed = None if parsed is None else self._parse_or_skip(found, self._name_copy, parsed)
         if parsed is None:
             return
-        if found.path != self._path(parsed):
-            name = decode_name(found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX))
-            parsed = {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
+        other = self._file_with_name(parsed, named)
+        if other not in (None, found.path):
+            self._skip(found, f"it has the name of {other}")
+            return
         parsed["id"] = self._derived_id(parsed)
         while parsed["id"] in self._rows or parsed["id"] in self._run.scan.tombstones:
             parsed["id"] = self._derived_id(parsed, parsed["id"])
         self._match(found, parsed, named)
         self._copies.add(parsed["id"])
 
-    def _parse_or_skip(self, found: FoundFile) -> Values | None:
+    def _file_with_name(self, parsed: Values, named: dict[tuple[str, str], str]) -> str | None:
+        """Return the file of the thing that has the name of a copy already."""
+        name = parsed["workspace_norm"], parsed["name_norm"]
+        known = self._memory.get(named.get(name, ""))
+        if known is not None and known.file in self._run.scan.files[self._module.FOLDER]:
+            return known.file
+        return self._named_files.get(name)
+
+    def _parse_or_skip(self, found: FoundFile, parse: Callable[..., Values], *more: Values) -> Values | None:
         try:
-            return self._parse(found)
+            return parse(found, *more)
         except UnicodeDecodeError:
             self._skip(found, "it is not UTF-8")
         except (InvalidRow, InvalidRecordError, MossError) as error:
             self._skip(found, str(getattr(error, "message", error)))
         return None
+
+    def _name_copy(self, found: FoundFile, parsed: Values) -> Values:
+        """Return a copy with the name of its file; raise if that is no name."""
+        if found.path == self._path(parsed):
+            return parsed
+        name = decode_name(found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX))
+        return {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
 
     def _skip(self, found: FoundFile, why: str) -> None:
         self._run.skipped[found.path] = why[:300]
@@ -317,6 +313,8 @@ class NamedSync:
             self._skip(found, f"it has the name of {self._files[subject].path}")
             return
         self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, thing_id
+        if parsed["name_norm"]:
+            self._named_files[parsed["workspace_norm"], parsed["name_norm"]] = found.path
 
     def _is_same_thing(self, owner: str, found: FoundFile) -> bool:
         """Return whether a file with another id is of the row with its name: both sides made or changed it."""
@@ -326,10 +324,7 @@ class NamedSync:
         return known is None or (known.file == found.path and known.change_seq != row.change_seq)
 
     def _derived_id(self, parsed: Values, salt: str = "") -> str:
-        """Return an id for a file without one of its own that is the same on every machine."""
-        name = "\0".join([self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt])
-        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:15], "big")
-        return "00" + "".join([_ALPHABET[number >> shift & 31] for shift in range(115, -1, -5)])
+        return derive_id(self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt)
 
     def _known_as(self, subject: str, known: Remembered | None) -> str:
         return self._ids.get(subject) or (known.known_as if known is not None else subject)

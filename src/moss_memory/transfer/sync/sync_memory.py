@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from moss_memory.rows.names import is_local
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
@@ -15,6 +17,27 @@ _INSERT = (
 )
 GONE = ""
 """The hash of a file that is not there."""
+
+
+class RowState:
+    """A row as far as a sync without changes needs it."""
+
+    __slots__ = ("change_seq", "confirmed", "deleted", "name", "tags", "workspace")
+
+    def __init__(
+        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, confirmed: bool
+    ) -> None:
+        self.workspace = workspace
+        self.name = name
+        self.change_seq = change_seq
+        self.deleted = deleted
+        self.tags = tags
+        self.confirmed = confirmed
+        """True if its code state may have changed without a change of the row."""
+
+    def is_local(self) -> bool:
+        """Return whether it never leaves the store."""
+        return is_local(self.tags)
 
 
 class Remembered:

@@ -1,0 +1,243 @@
+"""Artifacts, timeline, connect: counts of the whole store, one row per observation, connected clients."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from playwright.sync_api import expect
+
+from moss_memory.http.token_registry import Access
+from moss_memory.web import health_page
+from support.browser import Tab
+from support.pages_server import PagesServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, FloatRect, Locator
+
+    from moss_memory.store import Store
+
+SECRET = "a-secret-that-no-page-may-show"  # noqa: S105
+OBSERVED = "2026-03-01T10:00:00Z"
+LATER = "2026-03-09T10:00:00Z"
+
+
+@pytest.fixture
+def own(browser: Browser, empty_store: Store) -> Iterator[Tab]:
+    """A tab on the pages of a store that the test fills itself."""
+    with PagesServer(empty_store) as server:
+        tab = Tab(browser, server.origin, server.address)
+        yield tab
+        tab.close()
+        assert tab.troubles == []
+
+
+def keep(store: Store, kind: str, name: str, **more: Any) -> None:
+    store.call("artifact_store", {"workspace": "lab", "kind": kind, "name": name, "data": {"a": 1}, **more})
+
+
+def observe(store: Store, status: str, updated_at: str) -> None:
+    body = {"id": "refunds", "status": status, "created_at": OBSERVED, "updated_at": updated_at, "dependencies": []}
+    submitted = {"capability_id": "neotoma:store_feature_unit:v1", "body": {**body, "description": f"is {status}"}}
+    store.call("submit_payload", {**submitted, "workspace": "lab"})
+
+
+def test_kinds_of_artifacts_are_those_of_the_whole_store(own: Tab, empty_store: Store) -> None:
+    for number in range(4):
+        keep(empty_store, "plan", f"p{number}", run_id="first")
+    keep(empty_store, "plan", "elsewhere", workspace="other")
+    for number in range(32):
+        keep(empty_store, "finding", f"f{number}", run_id="second")
+    page = own.open("/artifacts")
+    chips = page.locator(".filters").first
+    expect(chips.get_by_role("link", name="finding 32", exact=True)).to_be_visible()
+    expect(chips.get_by_role("link", name="plan 5", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="second 32", exact=True)).to_be_visible()
+    chips.get_by_role("link", name="plan 5").click()
+    expect(page.locator("main .row")).to_have_count(5)
+    expect(page.locator(".lead")).to_contain_text("5 of kind plan")
+    page = own.open("/artifacts?workspace=lab")
+    expect(page.locator(".filters").first.get_by_role("link", name="plan 4", exact=True)).to_be_visible()
+
+
+def test_an_expired_artifact_is_in_no_count(own: Tab, empty_store: Store) -> None:
+    keep(empty_store, "plan", "stays")
+    keep(empty_store, "plan", "goes", ttl_seconds=1)
+    page = own.open("/artifacts")
+    page.wait_for_timeout(1_100)
+    keep(empty_store, "note", "a change")
+    page = own.open("/artifacts")
+    expect(page.get_by_role("link", name="plan 1", exact=True)).to_be_visible()
+
+
+def test_one_observation_is_one_row_of_the_timeline(own: Tab, empty_store: Store) -> None:
+    observe(empty_store, "planning", OBSERVED)
+    page = own.open("/records/timeline")
+    expect(page.locator(".entry")).to_have_count(1)
+    expect(page.locator(".entry")).to_contain_text("feature unit created and updated")
+    expect(page.locator(".entry")).to_contain_text("planning")
+
+
+def test_each_row_of_the_timeline_says_what_was_observed_then(own: Tab, empty_store: Store) -> None:
+    observe(empty_store, "planning", OBSERVED)
+    observe(empty_store, "completed", LATER)
+    page = own.open("/records/timeline")
+    rows = page.locator(".entry")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("completed")
+    expect(rows.last).to_contain_text("planning")
+    expect(rows.last).not_to_contain_text("completed")
+
+
+def test_kinds_of_events_are_those_of_the_whole_store(own: Tab, empty_store: Store) -> None:
+    observe(empty_store, "planning", OBSERVED)
+    for day in range(1, 29):
+        observe(empty_store, "in_progress", f"2026-04-{day:02}T10:00:00Z")
+        observe(empty_store, "completed", f"2026-05-{day:02}T10:00:00Z")
+    page = own.open("/records/timeline")
+    expect(page.get_by_role("link", name="feature unit created 1", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="feature unit updated 57", exact=True)).to_be_visible()
+
+
+@pytest.fixture
+def clients(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's folder in which Cursor is connected over HTTP, Gemini without, and Windsurf's file is broken."""
+    person = tmp_path / "person"
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(person))
+    for name in ("XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.chdir(tmp_path)
+    server = {"url": "http://127.0.0.1:8314/mcp", "headers": {"Authorization": f"Bearer {SECRET}"}}
+    started = {"command": "moss", "args": ["mcp"], "env": {"KEY": SECRET}}
+    files = {
+        ".cursor/mcp.json": json.dumps({"mcpServers": {"moss": server}}),
+        ".gemini/settings.json": json.dumps({"mcpServers": {"moss": started, "other": {"env": {"KEY": SECRET}}}}),
+        ".codeium/windsurf/mcp_config.json": f'{{"mcpServers": {{"{SECRET}": ',
+    }
+    for name, text in files.items():
+        path = person / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    return person
+
+
+def contents(folder: Path) -> dict[str, tuple[bytes, int]]:
+    return {str(one): (one.read_bytes(), one.stat().st_mtime_ns) for one in folder.rglob("*") if one.is_file()}
+
+
+def test_connect_says_which_clients_are_connected_and_shows_no_secret(own: Tab, clients: Path) -> None:
+    before = contents(clients)
+    page = own.open("/connect")
+    row = page.locator(".lines").first.locator(".row")
+    expect(row.filter(has_text="Cursor")).to_contain_text("connected over HTTP")
+    expect(row.filter(has_text="Gemini CLI")).to_contain_text("connected")
+    expect(row.filter(has_text="Gemini CLI")).not_to_contain_text("not connected")
+    expect(row.filter(has_text="Windsurf")).to_contain_text("file cannot be read")
+    expect(row.filter(has_text="Zed")).to_contain_text("not found here")
+    expect(page.locator("main")).to_contain_text("2 clients are connected")
+    assert SECRET not in page.content()
+    assert contents(clients) == before
+
+
+def test_connect_shows_the_owners_clients_to_the_owner_alone(
+    empty_store: Store, clients: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_page, "page_access", lambda: Access("a member of the team", "0" * 64))
+    with PagesServer(empty_store) as server, urllib.request.urlopen(f"{server.address}/connect") as answer:  # noqa: S310
+        shown = answer.read().decode()
+    assert "Windsurf" in shown
+    for state in ("connected over HTTP", "cannot be read", "not found here", "are connected"):
+        assert state not in shown
+
+
+NAME_END = (
+    "(brand) => { const text = new Range(); text.selectNodeContents(brand.lastChild);"
+    " return text.getBoundingClientRect().right }"
+)
+CUT_TIMES = """() => [...document.querySelectorAll("main .row-side > *")].filter(
+    (one) => one.querySelector("time") && one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent)"""
+PHONES = [{"width": 390, "height": 844}, {"width": 320, "height": 640}]
+
+
+@pytest.fixture(params=PHONES, ids=["390", "320"])
+def phone(request: pytest.FixtureRequest, browser: Browser, server: PagesServer) -> Iterator[Tab]:
+    """A tab on the demonstration, as wide as a phone."""
+    tab = Tab(browser, server.origin, server.address, viewport=request.param)
+    yield tab
+    tab.close()
+    assert tab.troubles == []
+
+
+def box_of(found: Locator) -> FloatRect:
+    box = found.bounding_box()
+    assert box is not None
+    return box
+
+
+def test_a_phone_signs_out_and_nothing_of_the_head_overlaps(phone: Tab) -> None:
+    page = phone.open("/health/report")
+    out = page.get_by_role("button", name="Sign out")
+    expect(out).to_be_in_viewport()
+    name_end = page.locator(".brand").evaluate(NAME_END)
+    assert box_of(page.locator(".foot-places a").first)["x"] > name_end, "the links cover the name"
+    last, button = box_of(page.locator(".foot-places a").last), box_of(out)
+    assert button["x"] >= last["x"] + last["width"] - 1
+
+
+def test_the_numbers_of_the_chart_stay_in_view_on_a_phone(phone: Tab) -> None:
+    page = phone.open("/overview")
+    page.wait_for_function("document.querySelector('.plot-scroll').scrollLeft > 0")
+    for number in page.locator(".plot-axis .tick").all():
+        expect(number).to_be_visible()
+        assert box_of(number)["x"] > 0
+    line, number = page.locator(".plot .rule").first, page.locator(".plot-axis .tick").first
+    middle = box_of(number)["y"] + box_of(number)["height"] / 2
+    assert abs(box_of(line)["y"] - middle) < 4, "a number is not at its line"
+
+
+def test_only_a_browser_without_scripts_reads_that_the_map_needs_them(tab: Tab) -> None:
+    page = tab.open("/map")
+    page.wait_for_selector('#map-canvas[data-state="ready"]')
+    expect(page.locator("#map-needs")).to_be_hidden()
+
+
+def test_on_a_phone_the_dot_of_a_row_is_beside_its_title(phone: Tab) -> None:
+    page = phone.open("/map")
+    for row in page.locator(".map-list .row").all()[:20]:
+        dot, title = box_of(row.locator(".dot")), box_of(row.locator(".row-title"))
+        assert dot["x"] + dot["width"] < title["x"]
+        assert title["y"] < dot["y"] + dot["height"] < title["y"] + title["height"] + 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_dark_on_white_paper_and_shows_no_control(
+    browser: Browser, server: PagesServer, scheme: str
+) -> None:
+    tab = Tab(browser, server.origin, server.address, color_scheme=scheme)
+    for path in ("/?since=week", "/overview", "/capsules", "/artifacts", "/tasks", "/reasoning/log", "/agent", "/map"):
+        page = tab.open(path)
+        page.emulate_media(media="print", color_scheme="light" if scheme == "light" else "dark")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        ink = page.evaluate("getComputedStyle(document.querySelector('h1')).color.match(/\\d+/g).map(Number)")
+        assert max(ink) < 100, path
+        for control in ("main button", "main select", "main input", ".side", "header.bar"):
+            shown = [one for one in page.locator(control).all() if one.is_visible()]
+            assert shown == [], f"{path}: {control}"
+    tab.close()
+    assert tab.troubles == []
+
+
+def test_a_phone_cuts_no_time_and_keeps_a_dot_with_its_word(phone: Tab) -> None:
+    for path in ("/records", "/agent?workspace=atlas-checkout", "/capsules", "/artifacts"):
+        page = phone.open(path)
+        cut = page.evaluate(CUT_TIMES)
+        assert cut == [], path
+    page = phone.open("/workspaces")
+    for link in page.locator("main .link:has(.dot)").all():
+        assert box_of(link)["height"] < 30, "a link is on two lines"
