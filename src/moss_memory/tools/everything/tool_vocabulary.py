@@ -178,9 +178,7 @@ def stems_in(words: list[str]) -> list[str]:
             end = at + 1 + len(rest)
             if tuple(words[at + 1 : end]) == rest:
                 skipped.update(range(at + 1, end))
-            elif rest[0] in _PARTICLES and len(rest) == 1 and rest[0] in words[at + 1 : at + _SEPARATED]:
-                skipped.add(words.index(rest[0], at + 1, at + _SEPARATED))
-            else:
+            elif len(rest) != 1 or rest[0] not in _PARTICLES or rest[0] not in words[at + 1 : at + _SEPARATED]:
                 continue
             joined.append(compound)
             break
