@@ -140,7 +140,8 @@ def branchmind_graph_merge(
     example="moss branch merge what-if --workspace shop",
     words=(
         "merge a branch, merge everything back, bring a whole branch into main, finish a what-if, land the "
-        "branch, adopt the result of an experiment, combine the branch with its base, bring a branch back, merge the experiment, bring"
+        "branch, adopt the result of an experiment, combine the branch with its base, bring a branch back, "
+        "merge the experiment, bring"
         " the experiment into main, merge back, the experiment worked, merge my branch into main, take over "
         "everything from a branch, close an experiment"
     ),
