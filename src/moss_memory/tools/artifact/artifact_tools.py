@@ -413,7 +413,7 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
         raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
     own = {"tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
     update = {**row, **own, "expected_version": expected_version}
-    versioned.keep(tx, EXPECTED, update)
+    versioned.archive_and_trim(tx, EXPECTED, update)
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:
         same_id, workspace, name, version = changed
