@@ -97,7 +97,7 @@ def test_a_file_that_begins_anew_by_hand_has_no_past(store: Store, other: Store,
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"version": 0}, "count from 1"),
+        ({"version": 0}, "version must be at least 1"),
         ({"id": None}, "has the id"),
         ({"family": "note"}, "family"),
         ({"text": None, "data": None}, "text"),
@@ -123,7 +123,7 @@ def test_the_same_version_twice_is_refused(store: Store, other: Store, out: Path
     store.export_folder(str(out), with_history=True)
     lines = (out / "history.jsonl").read_text()
     (out / "history.jsonl").write_text(lines + lines.splitlines()[0] + "\n")
-    assert "stands above" in refusal(other.import_folder, str(out)).message
+    assert "duplicate version" in refusal(other.import_folder, str(out)).message
 
 
 @pytest.mark.parametrize(
