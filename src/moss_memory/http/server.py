@@ -259,8 +259,8 @@ def open_server(
         without=without,
         demonstration=bool(own_home),
         actor=BROWSER_ACTOR,
-        in_work_tree=False,
-        sees_work_tree=not bind.is_remote,
+        records_work_tree=False,
+        compares_work_tree=not bind.is_remote,
     )
     return MossServer(
         listening,

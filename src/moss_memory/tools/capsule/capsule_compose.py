@@ -101,7 +101,9 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
     words=(
         "add a line, add to a section, extend, one more decision, append, replace one section only, add an item, "
         "put under a heading, put into a section, next actions, key locations, insert, supplement, update one "
-        "section, add a decision"
+        "section, add a decision, add to a capsule, add a next action, add an open question to the hand-over, "
+        "change only one section, update the current status section, rewrite one part of a capsule, add a bullet,"
+        " add to an existing hand-over"
     ),
 )
 def capsule_append(
@@ -152,8 +154,10 @@ def capsule_append(
     },
     example='moss compose auth shop/db --sections "Next actions"',
     words=(
-        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several, "
-        "several capsules as one, stitch, collect sections"
+        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several,"
+        " several capsules as one, stitch, collect sections, make one document of several capsules, one text from"
+        " many capsules, combine capsules, merge hand-overs, extract a section from several capsules, build a "
+        "prompt from capsules"
     ),
 )
 def capsule_compose(

@@ -188,7 +188,7 @@ class LineImporter:
         if self._mode == "replace":
             if len(set(ids.values())) < len(ids):
                 return False  # the first of two with one id becomes a version
-            self._versioned.keep(self._tx, f"where id in (:{', :'.join(ids)})", ids)
+            self._versioned.archive_and_trim(self._tx, f"where id in (:{', :'.join(ids)})", ids)
         last = self._tx.next_change(len(rows))
         for seq, row in enumerate(rows, last - len(rows) + 1):
             row["change_seq"] = seq
