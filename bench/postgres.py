@@ -63,10 +63,10 @@ def _fill(store: Store, texts: list[str]) -> None:
 def _stores(home: str, url: str, texts: list[str]) -> Line:
     """Stores by Moss and their statements, in turn, on two copies of a database; a third one heard the statements."""
     calls = [{"workspace": "shop", "name": f"m{number}", "capsule_text": text} for number, text in enumerate(texts)]
-    with Store(default_config(home).replace(url=_copy(url, "heard"))) as store:
-        heard = [_recorded(lambda call=call: store.call("capsule_store", call)) for call in calls]  # type: ignore[misc]
+    with Store(default_config(home).replace(url=copied(url, "heard"))) as store:
+        heard = [recorded(lambda call=call: store.call("capsule_store", call)) for call in calls]  # type: ignore[misc]
     ours, theirs = iter(calls), iter(heard)
-    with Store(default_config(home).replace(url=_copy(url, "moss"))) as store, connect(_copy(url, "bare")) as bare:
+    with Store(default_config(home).replace(url=copied(url, "moss"))) as store, connect(copied(url, "bare")) as bare:
 
         def moss() -> None:
             store.call("capsule_store", next(ours))
@@ -80,7 +80,7 @@ def _stores(home: str, url: str, texts: list[str]) -> Line:
     return Line("PostgreSQL: capsule_store : its bare statements", one / other, 2.5, note=compared_us(one, other))
 
 
-def _copy(url: str, name: str) -> str:
+def copied(url: str, name: str) -> str:
     """A database with all that another holds."""
     parts = urlsplit(url)
     with connect(urlunsplit(parts._replace(path="/template1"))) as server:
@@ -92,7 +92,7 @@ def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: di
     def call() -> None:
         store.call(tool, arguments)
 
-    statements = _recorded(call)
+    statements = recorded(call)
 
     def plain() -> None:
         for sql, values in statements:
@@ -105,7 +105,7 @@ def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: di
     return Line(f"PostgreSQL: {tool} : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
 
 
-def _recorded(call: Callable[[], object]) -> list[Statement]:
+def recorded(call: Callable[[], object]) -> list[Statement]:
     """The statements that a call sends, one by one."""
     found: list[Statement] = []
     send = transaction._run_pipeline

@@ -59,9 +59,9 @@ def lines(rounds: int = 15) -> list[Line]:
         connection.execute(f"pragma application_id = {APPLICATION_ID}")
         config = default_config(home).replace(url=url)
         engine = open_engine(config)
-        _copy(connection, engine, _call(config))
+        _copy(connection, engine, fill_call(config))
         size = _size(url, connection)
-        has_meaning = _add_vectors(connection, engine, _call(config))
+        has_meaning = _add_vectors(connection, engine, fill_call(config))
         engine.close()
         connection.close()
         with Store(default_config(home)) as there, Store(config) as here:
@@ -69,7 +69,7 @@ def lines(rounds: int = 15) -> list[Line]:
         return [*searches, _first(config, home, vocabulary(random.Random(7))[300], rounds), size]  # noqa: S311
 
 
-def _call(config: Any) -> CallContext:
+def fill_call(config: Any) -> CallContext:
     return CallContext(
         operation="fill", config=config, clock_ms=lambda: 0, new_id=lambda now_ms: "", cancelled=None, progress=None
     )

@@ -35,7 +35,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     states = make_repository(str(folder / REPOSITORY))
     before = Path.cwd()
     os.chdir(folder / REPOSITORY)
-    with Store(load_config(str(folder / "home"), cwd=str(folder)), in_work_tree=False, sees_work_tree=True) as store:
+    with Store(
+        load_config(str(folder / "home"), cwd=str(folder)), records_work_tree=False, compares_work_tree=True
+    ) as store:
         fill(store, states)
         yield store
     os.chdir(before)

@@ -47,16 +47,17 @@ class Store(Maintenance, Tools):
         *,
         read_only: bool = False,
         actor: str = "",
-        in_work_tree: bool = True,
-        sees_work_tree: bool = False,
+        records_work_tree: bool = True,
+        compares_work_tree: bool = False,
         counts_loads: bool = False,
         clock_ms: Callable[[], int] = wall_clock_ms,
         id_source: Callable[[int], str] = new_id,
     ) -> None:
-        """Prepare a store; `in_work_tree` says if the repository of the process is that of its callers.
+        """Prepare a store.
 
-        With `sees_work_tree` calls without an actor compare with it all the same. With `counts_loads` the store counts
-        which capsules are loaded by whom.
+        With `records_work_tree` writes record the code state of the work tree that the process runs in, and reads
+        compare with it. With `compares_work_tree` only reads without an actor do. With `counts_loads` the store counts
+        which capsules each actor loads.
         """
         self.config = config
         self._read_only = read_only
@@ -65,11 +66,11 @@ class Store(Maintenance, Tools):
         self._new_id = id_source
         self._disabled = catalog.disabled_by(config)
         self._is_limited = read_only or bool(self._disabled)
-        self._in_work_tree = in_work_tree and config.record_code
+        self._records_work_tree = records_work_tree and config.record_code
         self._caller = Caller(
             clean_actor(actor) or DEFAULT_ACTOR,
-            in_work_tree=self._in_work_tree,
-            sees_work_tree=sees_work_tree and config.record_code,
+            records_work_tree=self._records_work_tree,
+            compares_work_tree=compares_work_tree and config.record_code,
         )
         self._last_caller: tuple[str | None, Caller] = "", self._caller
         self._loads: LoadCounts | None = None
@@ -170,6 +171,7 @@ class Store(Maintenance, Tools):
                 result = self._write(operation, values, call, timeout_s, once)
             else:
                 snapshot = not operation.single_read(values)
+                # Not through `_read`: most calls come here, and each function costs time.
                 result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
         except MossError as error:
             with ErrorTranslation(self._engine, tool):
@@ -292,7 +294,7 @@ class Store(Maintenance, Tools):
             return Caller(name, code=code)
         if name == self._caller.actor:
             return self._caller
-        found = Caller(name, in_work_tree=self._in_work_tree)
+        found = Caller(name, records_work_tree=self._records_work_tree)
         self._last_caller = actor, found
         return found
 
@@ -356,8 +358,8 @@ class Store(Maintenance, Tools):
                 once.remember(tx, result)
             return result
 
-        if self._engine.can_lose_commits:
-            call.workspace = operation.write_workspace(values)  # a server locks one workspace
+        if self._engine.locks_workspaces:
+            call.workspace = operation.write_workspace(values)
         result = self._engine.write(run, timeout_s=timeout_s, call=call)
         if once is not None and once.is_outdated(result):
             self._correct(once, result, self._engine.begin_write(timeout_s=timeout_s, call=call))

@@ -32,7 +32,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
 
 @pytest.fixture
 def store(home: str, clock: Clock, shop: Repository) -> Iterator[Store]:
-    with open_test_store(home, clock, in_work_tree=True) as opened:
+    with open_test_store(home, clock, records_work_tree=True) as opened:
         opened.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": TEXT})
         yield opened
 
@@ -171,7 +171,7 @@ def test_outside_of_a_repository_nothing_is_recorded(
 
 def test_the_setting_turns_it_off(home: str, shop: Repository, clock: Clock) -> None:
     with (
-        open_test_store(home, clock, in_work_tree=True) as usual,
+        open_test_store(home, clock, records_work_tree=True) as usual,
         Store(usual.config.replace(record_code=False)) as store,
     ):
         store.call("capsule_store", {"workspace": "shop", "name": "auth", "capsule_text": TEXT})
@@ -289,7 +289,7 @@ def test_freshness_agrees_with_git_diff_over_random_histories(
     repository.commit(dict.fromkeys(names, "0"))
     monkeypatch.chdir(repository.folder)
     saved: dict[str, str] = {}
-    with open_test_store(home, clock, in_work_tree=True) as store:
+    with open_test_store(home, clock, records_work_tree=True) as store:
         for step in range(12):
             action = chance.choice(("edit", "edit", "remove", "rename", "mode", "branch", "merge", "back"))
             there = [name for name in names if (repository.folder / name).exists()]
@@ -342,7 +342,7 @@ def test_code_state_survives_export_and_import(store: Store, shop: Repository, t
         exporting.export_folder(folder, with_history=True)
     for name, bring in (("a", "lines"), ("b", "folder")):
         with (
-            open_test_store(str(tmp_path / name), clock, in_work_tree=True) as other,
+            open_test_store(str(tmp_path / name), clock, records_work_tree=True) as other,
             Store(other.config.replace(allow_unsafe_paths=True), actor="importer") as importing,
         ):
             if bring == "lines":

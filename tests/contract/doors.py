@@ -54,9 +54,9 @@ class CheckedStore(Store):
 
 def open_test_store(home: str, clock: Clock | None = None, **settings: Any) -> Store:
     """A store whose time and settings the test decides, outside of any work tree; its answers are checked."""
-    in_work_tree = settings.pop("in_work_tree", False)
+    records_work_tree = settings.pop("records_work_tree", False)
     config = load_config(home, cwd="/").replace(**settings)
-    return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource(), in_work_tree=in_work_tree)
+    return CheckedStore(config, clock_ms=clock or Clock(), id_source=IdSource(), records_work_tree=records_work_tree)
 
 
 def outcome(store: Store, tool: str, arguments: Any) -> dict[str, Any] | MossError:

@@ -938,6 +938,7 @@ decisions §10: the first guesses of agents are refused with a call that leads o
     test_an_uncertain_correction_is_not_guessed
     test_a_missing_argument_is_named_beside_the_other_faults
     test_a_corrected_call_also_gets_the_workspace
+    test_a_section_that_is_spelled_alike_is_proposed
     test_all_faults_of_a_call_are_named_at_once
     test_a_corrected_call_is_carried_out
     test_a_proposed_call_leaves_out_what_is_not_known

@@ -62,7 +62,7 @@ class Listener(StoreDoor):
 
 def test_everything_declared_is_answered(home: str, clock: Clock) -> None:
     prepare(home)
-    with open_test_store(home, clock, in_work_tree=True) as store:
+    with open_test_store(home, clock, records_work_tree=True) as store:
         door = Listener(store)
         call_everything(door)
         call_unlisted(door)

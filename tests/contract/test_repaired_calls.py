@@ -35,6 +35,9 @@ CERTAIN: list[tuple[str, str, dict[str, Any], dict[str, Any]]] = [
      {**W, "ids": "c", "status": "done"}),
     ("a step by its path", "tasks_done", {**W, "task": "TASK-001", "step": "s:0"},
      {**W, "target": "TASK-001", "path": "s:0"}),
+    ("a name for an item", "artifact_compose", {"items": ["review-0"]}, {"items": [{"name": "review-0"}]}),
+    ("the end of a value", "branchmind_graph_conflict_resolve", {**W, "conflict_id": "c", "resolution": "from"},
+     {**W, "conflict_id": "c", "resolution": "use_from"}),
     ("two faults", "moss_search", {"q": "x", "limit": "5"}, {"query": "x", "limit": 5}),
 ]  # fmt: skip
 
@@ -95,3 +98,15 @@ def test_a_corrected_call_is_carried_out(call: Door) -> None:
     before = dump(call.home)
     assert call("capsule_fetch", workspace="shop", name="n")["tags"] == ["a"]
     assert dump(call.home) == before
+
+
+def test_a_section_that_is_spelled_alike_is_proposed(call: Door) -> None:
+    capsule = call("capsule_store", **W, name="auth", capsule_text=FULL)["id"]
+    sent = {**W, "name": "auth", "section": "Next action", "content": "- more", "mode": "replace"}
+    recovery = call.refuses("INVALID_REQUEST", "capsule_append", **sent).recovery
+    assert recovery is not None
+    assert recovery["arguments"] == {"id": capsule, "section": "Next actions", "content": "- more", "mode": "replace"}
+    call(recovery["tool"], **recovery["arguments"])
+    unknown = call.refuses("INVALID_REQUEST", "capsule_append", **{**sent, "section": "Quokkas"})
+    assert unknown.recovery is not None
+    assert (unknown.recovery["tool"], "capsule_update" in unknown.message) == ("capsule_fetch", True)

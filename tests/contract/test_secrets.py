@@ -141,7 +141,7 @@ def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(
     """Every field of the registry is tried, so that a new one that stores a text cannot be forgotten."""
     monkeypatch.setitem(globals(), "SUBSTITUTE", "Zq7 a text that is nowhere else")
     prepare(home)
-    with open_test_store(home, clock, in_work_tree=True) as store:
+    with open_test_store(home, clock, records_work_tree=True) as store:
         door = Substituting(store)
         call_everything(door)
         call_unlisted(door)

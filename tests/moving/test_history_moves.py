@@ -11,6 +11,8 @@ import pytest
 
 from contract.doors import Clock, open_test_store
 from moss_memory.store import Store
+from moss_memory.transfer.export_schema import InvalidRow
+from moss_memory.transfer.history_files import VersionImport
 from support.beside import dump
 from support.store_truth import refusal
 
@@ -122,3 +124,14 @@ def test_the_same_version_twice_is_refused(store: Store, other: Store, out: Path
     lines = (out / "history.jsonl").read_text()
     (out / "history.jsonl").write_text(lines + lines.splitlines()[0] + "\n")
     assert "stands above" in refusal(other.import_folder, str(out)).message
+
+
+@pytest.mark.parametrize(
+    ("key", "told"), [("version", "version must be at least 1"), ("chars", "chars must be at least 0")]
+)
+def test_a_version_with_an_impossible_number_is_refused_by_its_name(key: str, told: str) -> None:
+    number = {"version": 0, "chars": -1}[key]
+    line: dict[str, Any] = {"family": "capsule", "id": "a", "version": 1, "at": 1, "tool": "t", "superseded_at": 2}
+    line |= {"workspace_raw": "w", "chars": 1, "text": "x", key: number}
+    with pytest.raises(InvalidRow, match=told):
+        VersionImport().add(line)

@@ -375,6 +375,16 @@ def test_a_wait_leaves_no_descriptor_behind(home: Path, lock: SimpleLock) -> Non
     wait_until(lambda: open_files(home) == before, "a descriptor is left")
 
 
+def test_a_writer_opens_no_file_while_the_process_may_not_open_any(home: Path) -> None:
+    lock = lock_module.WriteLock(str(home))
+    with lock.hold() as pause, lock.hold() as writer:
+        assert pause.pause(TIMEOUT_S)
+        assert refusal(writer.acquire, 0.05).code == "STORAGE_BUSY"
+        assert not (home / lock_module.LOCK_FILE).exists()
+    with lock.hold() as writer:
+        writer.acquire(TIMEOUT_S)
+
+
 def test_a_free_lock_is_stolen_only_if_nobody_had_it_since_the_last_look(home: Path, lock: SimpleLock) -> None:
     lock.acquire(TIMEOUT_S)
     lock.release()

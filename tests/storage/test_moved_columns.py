@@ -8,7 +8,7 @@ from moss_memory.transfer.families import records as record
 from moss_memory.transfer.families.artifacts import TABLE as ARTIFACT
 from moss_memory.transfer.families.capsules import TABLE as CAPSULE
 from moss_memory.transfer.families.reasoning import NUMBERS, ORIGINS
-from moss_memory.transfer.history_export import TABLE as VERSION
+from moss_memory.transfer.history_files import TABLE as VERSION
 from moss_memory.transfer.workspace_import import TABLES
 from storage.database import connect
 

@@ -24,7 +24,7 @@ class Machine:
 
     def __init__(self, place: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
         self.clone = Repository(place / name / "shop", init=False)
-        self.store = open_test_store(str(place / f"home {name}"), clock, in_work_tree=True)
+        self.store = open_test_store(str(place / f"home {name}"), clock, records_work_tree=True)
         self._enter = monkeypatch.chdir
         self._folder = str(place / "memory")
 

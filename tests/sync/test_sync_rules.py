@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.store import Store
 from moss_memory.transfer.file_names import decode_name, encode_id, encode_name
+from moss_memory.transfer.sync.git_repository import GitRepository
 from support.moved_store import files_of
 from support.store_truth import refusal
 
@@ -423,3 +425,16 @@ def test_copies_that_differ_in_case_alone_are_skipped_and_the_next_sync_changes_
     listed = {item["name_norm"] for item in a.call("capsule_list", {})["items"]}
     assert listed == {item["name_norm"] for item in b.call("capsule_list", {})["items"]}
     assert listed == ({"auth", "a/b"} if "a%2fb" in names else {"auth"})
+
+
+@pytest.mark.parametrize("hostile", ["remote", "branch"])
+def test_git_takes_no_option_from_the_configuration_of_a_repository(folder: Path, tmp_path: Path, hostile: str) -> None:
+    option = f"--upload-pack=touch${{IFS}}{tmp_path}/ran;false"
+    subprocess.run(["git", "init", "--quiet", "--initial-branch=main", str(folder)], check=True)
+    (folder / ".git" / "HEAD").write_text(f"ref: refs/heads/{option if hostile == 'branch' else 'main'}\n")
+    remote = option if hostile == "remote" else str(tmp_path / "other.git")
+    (folder / ".git" / "config").open("a").write(f'[branch "main"]\n\tremote = "{remote}"\n')
+    with pytest.raises(MossError, match="begins with a hyphen") as refused:
+        GitRepository(str(folder))
+    assert refused.value.code == "INVALID_REQUEST"
+    assert not (tmp_path / "ran").exists()

@@ -84,7 +84,7 @@ def load_files(git: Git, tree: WorkTree, wanted: dict[str, set[str]]) -> None:
     if not folders:
         return
     asked = b"".join([f"{commit}:{folder}\n".encode("utf-8", "surrogateescape") for commit, folder in folders])
-    answer = git.run("cat-file", "--batch", given=asked)
+    answer = git.run("cat-file", "--batch", stdin=asked)
     at = 0
     for (commit, _), inside in folders.items():
         end = answer.index(b"\n", at)

@@ -1,4 +1,4 @@
-"""Git's plumbing, asked so that nothing in a repository can make it run a program, within a time limit.
+"""Run git commands so that nothing in a repository can make git run a program, within a time limit.
 
 The environment is built anew, so no setting of the caller's reaches git. `PATH` is empty, so git finds no program to
 run, not even itself. Every setting of the repository that names a program is overridden, and the repository has to pass
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 LIMIT_S = 1.0
 """For all processes of a call."""
-_NOWHERE = os.devnull
+_NULL_DEVICE = os.devnull
 _ENVIRONMENT = {
     "PATH": "/nonexistent",
     "HOME": "/nonexistent",
     "LC_ALL": "C",
     "GIT_EXEC_PATH": "/nonexistent",
     "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": _NOWHERE,
-    "GIT_CONFIG_GLOBAL": _NOWHERE,
+    "GIT_CONFIG_SYSTEM": _NULL_DEVICE,
+    "GIT_CONFIG_GLOBAL": _NULL_DEVICE,
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_GRAFT_FILE": _NOWHERE,
+    "GIT_GRAFT_FILE": _NULL_DEVICE,
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_ALLOW_PROTOCOL": "",  # an older git fetches missing objects in spite of the variable above
     "GIT_TERMINAL_PROMPT": "0",
@@ -70,7 +70,7 @@ class Git:
         self.started = 0
         """The number of processes that were started."""
 
-    def run(self, *words: str, given: bytes = b"") -> bytes:
+    def run(self, *args: str, stdin: bytes = b"") -> bytes:
         """Return the output of one command; raise `GitError` if it fails or takes too long."""
         import subprocess  # only a comparison needs it
 
@@ -78,11 +78,11 @@ class Git:
         if left_s <= 0:
             raise GitError("it took too long")
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-        command = [find_git(), "--no-pager", "--no-replace-objects", "-C", self._folder, *settings, *words]
+        command = [find_git(), "--no-pager", "--no-replace-objects", "-C", self._folder, *settings, *args]
         self.started += 1
         try:
             done = subprocess.run(
-                command, input=given, capture_output=True, env=_ENVIRONMENT, timeout=left_s, check=False
+                command, input=stdin, capture_output=True, env=_ENVIRONMENT, timeout=left_s, check=False
             )
         except subprocess.TimeoutExpired:
             raise GitError("it took too long") from None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TIMEOUT_S = 60.0
 
 
-def has_own_command(client: Client, scope: str, entry: dict[str, Any] | None) -> bool:
+def can_use_client_cli(client: Client, scope: str, entry: dict[str, Any] | None) -> bool:
     """Return True if the client has a command line for this scope and the entry has no token.
 
     Everyone on the machine can read command lines.
@@ -37,7 +37,7 @@ def cli_commands(client: Client, entry: dict[str, Any] | None, *, was_there: boo
     return [*([remove] if was_there else []), [client.program, *client.own_add, SERVER, json.dumps(entry)]]
 
 
-def run_own(lines: list[list[str]]) -> None:
+def run_client_commands(lines: list[list[str]]) -> None:
     """Run the command lines in order; refuse with the client's message if one fails."""
     import subprocess
 

@@ -93,12 +93,12 @@ class OriginGuard:
         headers: dict[bytes, bytes] = {}
         for name, value in scope["headers"]:
             if name in headers and name in _UNIQUE_HEADERS:
-                return 400, f"the header {name.decode()} stands there twice\n"
+                return 400, f"the header {name.decode()} is repeated\n"
             headers[name] = value
         scope[HEADERS] = headers
         expected = self._origins.get(headers.get(b"host", b""))
         if expected is None:
-            return 421, "this server does not go by the name in the header host; use the address that it printed\n"
+            return 421, "this server does not accept this Host header; use the address that it printed\n"
         scope["scheme"] = expected.partition(b":")[0].decode()  # a TLS proxy forwards plain HTTP
         origin = headers.get(b"origin")
         if origin is not None and origin != expected:

@@ -28,6 +28,7 @@ from .pool import POOL
 from .router import Router, form_token
 from .sign_in import ACTOR as BROWSER_ACTOR
 from .sign_in import SIGN_IN, SignIn
+from .signed_out import FILE as SIGNED_OUT
 from .status_routes import StatusRoutes
 from .timeouts import Connection, TlsConnection
 from .token_file import token_of, token_path
@@ -85,7 +86,7 @@ class MossServer:
         self._endpoint = Endpoint(self._context, token, oauth)
         key = BrowserKey(token)
         self._base = key.base
-        self._sign_in = SignIn(key, secure=bind.secure)
+        self._sign_in = SignIn(key, secure=bind.secure, signed_out=os.path.join(home, SIGNED_OUT))
         tokens = self._endpoint.tokens
         tokens.holders = lambda: self._endpoint.tokens_in_use() | self._sign_in.tokens()
         tokens.on_end = self._end_of
@@ -258,8 +259,8 @@ def open_server(
         without=without,
         demonstration=bool(own_home),
         actor=BROWSER_ACTOR,
-        in_work_tree=False,
-        sees_work_tree=not bind.is_remote,
+        records_work_tree=False,
+        compares_work_tree=not bind.is_remote,
     )
     return MossServer(
         listening,

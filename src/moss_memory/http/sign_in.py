@@ -13,6 +13,7 @@ import time
 from contextvars import ContextVar
 
 from .browser_cookie import COOKIE, KEPT_S, RENEW_S, BrowserKey, cookie_values
+from .signed_out import SignedOut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,14 +69,16 @@ class SignIn:
     Links are in memory, cookies are signed. Secrets are compared as hashes, so that the time of it reveals nothing.
     """
 
-    def __init__(self, key: BrowserKey, *, secure: bool, clock_s: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, key: BrowserKey, *, secure: bool, signed_out: str = "", clock_s: Callable[[], float] = time.time
+    ) -> None:
         self._key = key
         self._secure = "; Secure" if secure else ""
         self._clock_s = clock_s
         self._links: dict[bytes, tuple[float, Access | None]] = {}
         self._asked: dict[bytes, tuple[float, str]] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
-        self._signed_out: dict[bytes, None] = {}
+        self._signed_out = SignedOut(signed_out, clock_s)
 
     def new_code(self, access: Access | None = None) -> str:
         """Return the secret of a new link, valid once and for five minutes; `access` is the token that asked for it."""
@@ -115,7 +118,7 @@ class SignIn:
 
     def sign_out(self, session: BrowserSession) -> str:
         """Sign out a browser; return the `Set-Cookie` header that removes its cookie."""
-        self._signed_out[session.browser] = None
+        self._signed_out.add(session.browser)
         self._forget(session)
         return self._header("", 0)
 

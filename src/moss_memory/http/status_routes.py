@@ -35,7 +35,7 @@ _LOOPBACK = ("127.", "::1", "::ffff:127.")
 
 
 class StatusRoutes:
-    """Answers these routes; `/metrics` needs a token, or a client on this machine that no proxy stands for."""
+    """Answers these routes; `/metrics` needs a token, or a client on this machine, not behind a proxy."""
 
     def __init__(self, context: ServerContext, endpoint: Endpoint, *, behind_proxy: bool) -> None:
         self._context = context
@@ -56,13 +56,13 @@ class StatusRoutes:
             ready = await self._ready()
             await reply(send, 200 if ready else 503, "ok" if ready else "not ready")
         elif path in METADATA_PATHS:
-            await self._describe(scope, send)
+            await self._oauth_metadata(scope, send)
         elif self._is_local(scope) or await self._endpoint.authorize(scope) is not None:
             await reply(send, 200, await in_thread(self._metrics), kind=KIND)
         else:
             await self._endpoint.refuse_unauthorized(scope, send)
 
-    async def _describe(self, scope: Scope, send: Send) -> None:
+    async def _oauth_metadata(self, scope: Scope, send: Send) -> None:
         """Tell clients which issuer they get their tokens from."""
         if self._endpoint.oauth is None:
             await reply(send, 404, "there is nothing here\n")
@@ -88,7 +88,7 @@ class StatusRoutes:
 
     def _ask_store(self) -> bool:
         try:
-            return self._context.store().read(_answers, what="ready", snapshot=False, wait=False)
+            return self._context.store().read(_can_read, what="ready", snapshot=False, wait=False)
         except MossError:
             return False
 
@@ -114,5 +114,5 @@ class StatusRoutes:
         return METRICS.text(gauges)
 
 
-def _answers(tx: ReadTransaction) -> bool:
+def _can_read(tx: ReadTransaction) -> bool:
     return bool(tx.value("select 1 from (select count(*) from access_keys) as counted") == 1)

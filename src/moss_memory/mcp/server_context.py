@@ -40,16 +40,16 @@ class ServerContext:
         without: Sequence[str] = (),
         demonstration: bool = False,
         actor: str = "mcp",
-        in_work_tree: bool = True,
-        sees_work_tree: bool = False,
+        records_work_tree: bool = True,
+        compares_work_tree: bool = False,
     ) -> None:
         """Store the settings; `without` disables more tools, `demonstration` allows a demonstration's folder.
 
-        `actor` is who calls if a call does not say it; `in_work_tree` says if the clients work where the server runs.
+        `actor` is the actor of calls that name none. The other settings are those of `Store`.
         """
         self._actor = actor
-        self._in_work_tree = in_work_tree
-        self._sees_work_tree = sees_work_tree
+        self._records_work_tree = records_work_tree
+        self._compares_work_tree = compares_work_tree
         self._home = home
         self._read_only = read_only
         self._without = without
@@ -112,8 +112,8 @@ class ServerContext:
                     self._config,
                     read_only=self._read_only,
                     actor=self._actor,
-                    in_work_tree=self._in_work_tree,
-                    sees_work_tree=self._sees_work_tree,
+                    records_work_tree=self._records_work_tree,
+                    compares_work_tree=self._compares_work_tree,
                     counts_loads=True,
                 )
             return self._store

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Title = str
     Tag = str
     Tags = list[str]
-    SearchSource = str
+    SourceName = str
     RunId = str
     Phase = str
     Role = str
@@ -50,7 +50,7 @@ else:
     Title = _text("display title")
     Tag = _text("exact tag")
     Tags = {"type": "array", "items": {"type": "string"}, "description": "at most 50 tags"}
-    SearchSource = _text("who wrote it, e.g. codex")
+    SourceName = _text("who wrote it, e.g. codex")
     RunId = _text("workflow run")
     Phase = _text("workflow phase")
     Role = _text("agent role")

@@ -113,14 +113,14 @@ class DisabledTools:
     def refuse(self, operation: Operation, values: dict[str, Any]) -> None:
         """Refuse a call of a tool over several families if its `type` is of a disabled one."""
         chosen = values.get("type")
-        if isinstance(chosen, str) and self.values(operation.name, "type", [chosen]) == []:
+        if isinstance(chosen, str) and self.allowed_values(operation.name, "type", [chosen]) == []:
             raise invalid_request(f"{chosen!r} is not possible: the configuration has switched that off", path="type")
 
-    def takes(self, tool: str, argument: str) -> bool:
+    def accepts_argument(self, tool: str, argument: str) -> bool:
         """Return True unless an argument of a tool needs a disabled family."""
         return NEEDS.get((tool, argument)) not in self.types
 
-    def values(self, tool: str, argument: str, values: list[str]) -> list[str]:
+    def allowed_values(self, tool: str, argument: str, values: list[str]) -> list[str]:
         """Return the values of an argument that name no disabled family."""
         over_several = not toolset_of(tool) or argument == "include"
         if argument not in CHOOSES or not over_several:
@@ -161,7 +161,7 @@ def _load_alias(tool: str) -> Operation | None:
     return original and _loaded.setdefault(tool, original.renamed(tool))
 
 
-def generated() -> str:
+def module_table_source() -> str:
     """Return the source of `tool_modules.py`."""
     lines = [f'    "{operation.name}": "{operation.body.__module__}",\n' for operation in every_operation()]
     return f'"""The module of every tool, as `make docs` finds them."""\n\nMODULES = {{\n{"".join(lines)}}}\n'
@@ -171,4 +171,4 @@ if __name__ == "__main__":
     from . import tool_modules
 
     with open(tool_modules.__file__, "w", encoding="utf-8") as table:
-        table.write(generated())
+        table.write(module_table_source())

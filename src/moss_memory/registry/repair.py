@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_CHARS = 4000
 """The maximum size of a proposed call; a longer one costs its reader more than the message."""
+_ID_CHARS, _ID_LENGTH = frozenset("0123456789ABCDEFGHJKMNPQRSTVWXYZ"), 26
 _MOST_FAULTS = 20
 _TOLD = 5
 _WORDS_FOR = (
@@ -148,7 +149,8 @@ def _to_string(value: Any, schema: Schema, split: bool) -> str | None:
         return value if isinstance(value, str) else None
     plain = value.strip().lower().replace("-", "_").replace(" ", "_")
     forms = {one.lower(): one for one in schema["enum"]}
-    return forms.get(plain) or forms.get(plain.removesuffix("s"))
+    ending = [one for one in schema["enum"] if one.lower().endswith(f"_{plain}")]
+    return forms.get(plain) or forms.get(plain.removesuffix("s")) or (ending[0] if len(ending) == 1 else None)
 
 
 def _to_integer(value: Any, schema: Schema, split: bool) -> int | None:
@@ -174,6 +176,8 @@ def _to_object(value: Any, schema: Schema, split: bool) -> Arguments | None:
     if isinstance(value, str):
         if properties is not None and list(schema.get("required", ())) == ["title"] and not value.startswith("{"):
             return {"title": value}
+        if properties is not None and {"id", "name"} <= properties.keys() and not schema.get("required"):
+            return {"id" if _ID_CHARS.issuperset(value) and len(value) == _ID_LENGTH else "name": value}
         value = _parse(value)
     if not isinstance(value, dict):
         return None

@@ -109,6 +109,7 @@ TOOL_GROUPS = {
                 "moss_memory.tools.reasoning.branches.branch_tools",
                 "moss_memory.tools.reasoning.notes.note_tools",
                 "moss_memory.tools.reasoning.notes.log_tools",
+                "moss_memory.tools.reasoning.notes.head_tools",
                 "moss_memory.tools.reasoning.graph.graph_tools",
                 "moss_memory.tools.reasoning.graph.node_history",
                 "moss_memory.tools.reasoning.branches.merge_tools",

@@ -72,7 +72,7 @@ def change_all(
         return _dry_run(tx, table, alive, values)
     assignments = [f"{column} = :new_{column}" for column in changes]
     if as_versions:
-        versioned.keep(tx, alive, values)
+        versioned.archive_and_trim(tx, alive, values)
         assignments += ["version = version + 1", "version_at = greatest(version_at, :now)", "version_tool = :tool"]
         assignments += ["version_origin = :origin", "confirmed_origin = coalesce(confirmed_origin, version_origin)"]
         values["origin"] = tx.origin

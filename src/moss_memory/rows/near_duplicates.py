@@ -22,7 +22,8 @@ _SEQUENCE_CHARS = 8
 _WORD_CHARS = 12
 """The mean length of words from which on a script has no spaces between words."""
 _SKETCH = 64
-_KEYS = 8
+_BUCKET_HASHES = 8
+"""The number of smallest hashes of a text by which texts to compare are found."""
 _MAX_COMPARED = 8
 """The maximum number of earlier texts with the same hash that a text is compared with."""
 
@@ -52,12 +53,12 @@ def near_duplicates(sketches: Iterable[tuple[str, tuple[int, ...]]]) -> dict[str
     known: dict[int, list[tuple[str, tuple[int, ...]]]] = {}
     found: dict[str, str] = {}
     for key, own in sketches:
-        others = {other: hashes for part in own[:_KEYS] for other, hashes in known.get(part, ())}
+        others = {other: hashes for part in own[:_BUCKET_HASHES] for other, hashes in known.get(part, ())}
         scores = [(similarity(own, hashes), other) for other, hashes in others.items()]
         best = max(scores, default=(0.0, ""))
         if best[0] >= SIMILAR:
             found[key] = best[1]
-        for part in own[:_KEYS]:
+        for part in own[:_BUCKET_HASHES]:
             bucket = known.setdefault(part, [])
             if len(bucket) < _MAX_COMPARED:
                 bucket.append((key, own))

@@ -31,7 +31,7 @@ class Versioned:
     """The rows of one family with their versions: the current one in its own table, the earlier ones in `versions`."""
 
     __slots__ = (
-        "_keep", "_of_row", "_read", "_trim", "alive", "columns", "family", "measured", "rows", "sql", "unversioned",
+        "_archive", "_of_row", "_read", "_trim", "alive", "columns", "family", "measured", "rows", "sql", "unversioned",
     )  # fmt: skip
 
     def __init__(
@@ -58,7 +58,7 @@ class Versioned:
         self.alive = alive
         """A condition for rows to be changed, beside not being deleted; `:now` is the time."""
         kept = dict.fromkeys(_CONTENT, "null") | {there: own for own, there in columns.items()}
-        self._keep = (
+        self._archive = (
             "insert into versions (family, subject, version, at, tool, origin, superseded_at, workspace_raw, name_raw,"
             f" chars, {', '.join(kept)}) select '{self.family}', row_id, version, version_at, version_tool,"
             f" version_origin, greatest(version_at, :moss_now), workspace_raw, name_raw, {chars},"
@@ -91,13 +91,13 @@ class Versioned:
 
         return findings_in(self.content(row), f"{self.rows.table}/{row['id']}")
 
-    def keep(self, tx: Transaction, where: str, parameters: dict[str, Any]) -> None:
+    def archive_and_trim(self, tx: Transaction, where: str, parameters: dict[str, Any]) -> None:
         """Store the current content of rows before they change, and delete versions that are too old.
 
         Storing a version twice has no effect: an import tries many rows together before it writes them one by one.
         """
         values = {**parameters, "moss_now": tx.now}
-        tx.run(self._keep.format(where=where), values)
+        tx.run(self._archive.format(where=where), values)
         values["moss_oldest"] = max(tx.now - tx.config.history_days * _DAY_S, -(2**62))
         values["moss_most"] = tx.config.history_keep
         tx.run(self._trim.format(where=where), values)
@@ -115,7 +115,7 @@ class Versioned:
 
     def write(self, tx: Transaction, row: dict[str, Any], statement: str) -> None:
         """Write the next version of a row and store the previous one."""
-        self.keep(tx, "where id = :id", {"id": row["id"]})
+        self.archive_and_trim(tx, "where id = :id", {"id": row["id"]})
         own = {"now": tx.now, "tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
         tx.run(statement, {**row, **own})
 

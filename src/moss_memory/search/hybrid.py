@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         def everything(self, scope: Any) -> list[tuple[int, float, float]]:
             """Return every document within the filters that contains any of the words.
 
-            Each as its number, its bm25 divided by the ideal bm25, and the share of the words that it contains,
+            Each as its number, its bm25 divided by its maximum, and the share of the words that it contains,
             weighted by idf.
             """
 

@@ -1,7 +1,7 @@
 """Ranking that all engines share: the weights of words, their inflected forms, and the order of hits.
 
 A natural question matches documents that contain any of its words, in any inflected form. The score of a document is
-its bm25 divided by the ideal bm25, plus half of the share of the question's words that it contains, weighted by idf.
+its bm25 divided by its maximum, plus half of the share of the question's words that it contains, weighted by idf.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 TITLE_WEIGHT = 5.0
 SHARE_WEIGHT = 0.5
-IDEAL = 2.2
+BM25_MAX_PER_IDF = 2.2
 """The maximum of a word's bm25, divided by the word's idf."""
 
 _LAST = "\U0010ffff"
@@ -41,14 +41,14 @@ _LAST = "\U0010ffff"
 class Word:
     """One word of a question: its idf, and those of its forms that are in the index."""
 
-    __slots__ = ("forms", "held_by", "idf", "is_open")
+    __slots__ = ("document_count", "forms", "idf", "is_single")
 
     def __init__(self, span: WordRange, counts: Sequence[tuple[str, int]], documents: int) -> None:
-        self.is_open = span.is_single
+        self.is_single = span.is_single
         """True if it is searched as a prefix; then it is its own and only form."""
-        self.forms = [span.word] if self.is_open and counts else [form for form, _ in counts]
-        self.held_by = min(documents, sum(count for _, count in counts))
-        self.idf = math.log(1 + (documents - self.held_by + 0.5) / (self.held_by + 0.5))
+        self.forms = [span.word] if self.is_single and counts else [form for form, _ in counts]
+        self.document_count = min(documents, sum(count for _, count in counts))
+        self.idf = math.log(1 + (documents - self.document_count + 0.5) / (self.document_count + 0.5))
 
 
 class WordRange:

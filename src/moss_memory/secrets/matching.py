@@ -224,11 +224,11 @@ def _is_random(value: str, prefix: str = "") -> bool:
         return False
     if prefix.isupper() and sample.isupper():
         return True
-    return _compiled("[0-9]").search(sample) is not None or 4 * _turns(sample) >= len(sample)
+    return _compiled("[0-9]").search(sample) is not None or 4 * _class_changes(sample) >= len(sample)
 
 
-def _turns(value: str) -> int:
-    """Count the places where a letter, a capital and a digit or sign meet."""
+def _class_changes(value: str) -> int:
+    """Count the neighbours of different classes: small letter, capital, digit, other."""
     classes = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
     return sum(map(str.__ne__, classes, classes[1:]))
 
@@ -287,7 +287,7 @@ def _is_base64(part: str) -> bool:
     if 3 * part.count("A") >= len(part):
         return True
     is_mixed = all(_compiled(kind).search(part) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]"))
-    return is_mixed and 5 * sum(map(_turns, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
+    return is_mixed and 5 * sum(map(_class_changes, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
 
 
 def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Iterator[Span]:
@@ -363,7 +363,7 @@ def _is_secret_value(value: str) -> bool:
     if _compiled(r"[0-9a-f-]*").fullmatch(part):
         return len(part) >= 32 and not part.replace("-", "").isdigit()
     groups = len(_compiled(r"[0-9]{1,200}+").findall(part))
-    turns = _turns(part)
+    turns = _class_changes(part)
     least = 4 if groups < 2 else 3 if groups == 2 else 2
     return groups >= 1 and 8 * turns >= least * len(part)
 
@@ -479,7 +479,7 @@ def _is_strong(value: str) -> bool:
     if len(value) < 10 or any(sign in value for sign in ".(/=:") or not _is_random(value):
         return False
     kinds = [_compiled(kind).search(value) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]", "[!#^&*+~@?_-]")]
-    return kinds[0] and sum(kinds) >= 3 and 3 * _turns(value) >= len(value)
+    return kinds[0] and sum(kinds) >= 3 and 3 * _class_changes(value) >= len(value)
 
 
 def _url_users(text: str) -> Iterator[Span]:

@@ -198,6 +198,9 @@ if TYPE_CHECKING:
         can_lose_commits: bool
         """True if the result of a commit can be unknown; then every call needs an idempotency key."""
 
+        locks_workspaces: bool
+        """True if a write locks only its workspace; otherwise it locks the whole store."""
+
         def index(self, *, call: CallContext, timeout_s: float, most: int | None, rebuild: bool) -> tuple[int, int]:
             """Make at most `most` missing vectors; return the numbers of made and of still missing ones."""
 

@@ -57,28 +57,28 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
 class Caller:
     """The actor of a call and its code state, which is that of the process or sent with the call."""
 
-    __slots__ = ("_code", "_in_work_tree", "_origin", "_sees_work_tree", "actor")
+    __slots__ = ("_code", "_compares_work_tree", "_origin", "_records_work_tree", "actor")
 
     def __init__(
         self,
         actor: str,
         *,
         code: CodeState | None = None,
-        in_work_tree: bool = False,
-        sees_work_tree: bool = False,
+        records_work_tree: bool = False,
+        compares_work_tree: bool = False,
     ) -> None:
         self.actor = actor
         self._code = code
-        self._in_work_tree = in_work_tree
-        """True if the repository of the process is that of the caller."""
-        self._sees_work_tree = sees_work_tree or in_work_tree
-        """True if the caller may compare with it, as pages do on the machine of their reader."""
+        self._records_work_tree = records_work_tree
+        """True if writes record the code state of the work tree that the process runs in."""
+        self._compares_work_tree = compares_work_tree or records_work_tree
+        """True if reads compare with it; pages do so on the machine of their reader and record nothing."""
         self._origin: Origin | None = None
 
     def origin(self) -> Origin:
         """Return the present origin of changes."""
         code = self._code
-        if code is None and self._in_work_tree:
+        if code is None and self._records_work_tree:
             found = self.work_tree()
             code = None if found is None else found.state()
         if self._origin is None or self._origin.code is not code:
@@ -86,8 +86,8 @@ class Caller:
         return self._origin
 
     def work_tree(self) -> WorkTree | None:
-        """Return the work tree that the process runs in, None if it is not the caller's."""
-        if not self._sees_work_tree:
+        """Return the work tree that the process runs in, None if the caller does not compare with it."""
+        if not self._compares_work_tree:
             return None
         from moss_memory.code_state.work_tree import work_tree_of
 

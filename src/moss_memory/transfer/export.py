@@ -8,7 +8,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.rows.names import is_local
 from moss_memory.storage.files.sandbox import large_warning
 
-from . import history_export
+from . import history_files
 from .export_layout import MANIFEST, NUMBERS, Manifest, deleted_path_of, digest, path_of, record_path_of
 from .families import artifacts, capsules, reasoning
 from .families import tasks as task
@@ -112,8 +112,8 @@ class Export:
             files[name] = digest(content)
         self._tables[NUMBERS] = _lines(self._numbers)
         if self._with_history:
-            lines = list(history_export.lines(self._tx))
-            self._tables[history_export.FILE] = _lines(lines)
+            lines = list(history_files.lines(self._tx))
+            self._tables[history_files.FILE] = _lines(lines)
             self._counts["history"] = len(lines)
         files |= {name: digest(content) for name, content in self._tables.items()}
         return Manifest(self._counts, files)

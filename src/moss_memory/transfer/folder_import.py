@@ -16,7 +16,7 @@ from moss_memory.tools.capsule.import_lines import (
     refuse_collisions,
 )
 
-from . import front_matter, history_export
+from . import front_matter, history_files
 from .export_layout import ARTIFACT_LINES, CAPSULES, DELETED, FIRST_FORMAT, MANIFEST, NUMBERS, RECORDS, Manifest, digest
 from .export_schema import InvalidRow
 from .families import artifacts as artifact
@@ -67,7 +67,7 @@ class Folder:
         self.records: list[tuple[Table, Where, Values, Any]] = []
         self.record_count = 0
         self.workspaces = Workspaces()
-        self.versions = history_export.VersionImport()
+        self.versions = history_files.VersionImport()
         self.errors_found: list[dict[str, Any]] = []
         """Files and lines without a valid row."""
         self.changed: list[str] = []
@@ -127,7 +127,7 @@ class Folder:
                     self.record_count += 1
             elif table_of(name) is not None:
                 self._parse_table(tx, name, numbers, work)
-            elif name == history_export.FILE:
+            elif name == history_files.FILE:
                 for number, line in _json_lines(name, self._content(tx, name)):
                     self._parse_line(name, {"file": name, "line": number}, line)
         self.records = records.rows
@@ -222,7 +222,7 @@ class Folder:
 
     def reports_history(self) -> dict[str, int]:
         """Return the number of imported versions, if the folder has any."""
-        has_any = self._manifest is not None and history_export.FILE in self._manifest.files
+        has_any = self._manifest is not None and history_files.FILE in self._manifest.files
         return {"history": self.versions.written} if has_any else {}
 
     def _parse_line(self, name: str, where: Where, line: Line) -> None:
@@ -233,7 +233,7 @@ class Folder:
                 self.workspaces.add_line(name, line, f"{name} line {where['line']}")
             elif name == record.FILE:
                 self._parse_record(where, line)
-            elif name == history_export.FILE:
+            elif name == history_files.FILE:
                 self.versions.add(line)
         except InvalidRow as problem:
             raise invalid_request(f"{name} line {where['line']}: {problem}; nothing was imported", **where) from None
@@ -357,16 +357,16 @@ class NamedImporter(LineImporter):
         if self._mode == "error":
             self._tx.begin()
             given = len(lines)
-            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            lines = self._changed(lines)
             self.unchanged += given - len(lines)
+        if self._is_empty:
+            self._tx.advance_sequence(max([row["change_seq"] or 0 for _, row in lines], default=0))
         for _, row in lines:
             row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
             if not self._is_empty or row["row_id"] in self._row_ids:
                 row["row_id"] = None
             self._row_ids.add(row["row_id"])
-            if row["change_seq"] is not None and self._is_empty:
-                self._tx.advance_sequence(row["change_seq"])
-            else:
+            if row["change_seq"] is None or not self._is_empty:
                 row["change_seq"] = self._tx.next_change()
         super().add(lines)
 

@@ -69,8 +69,8 @@ def _found(context: PageContext, words: list[str]) -> list[dict[str, Any]]:
     hits.sort(key=lambda hit: not _matches(hit["title"], words))
     found: dict[str, dict[str, str]] = {}
     for hit in hits:
-        path, query_values, anchor = address_of(hit)
-        address = path + query_of(**query_values) + (f"#{anchor}" if anchor else "")
+        path, query_parameters, anchor = address_of(hit)
+        address = path + query_of(**query_parameters) + (f"#{anchor}" if anchor else "")
         kind = hit.get("kind") or hit["type"]
         found.setdefault(address, _item(_TYPES[hit["type"]], hit["title"], f"{kind} · {hit['workspace']}", address))
     return list(found.values())[:_HITS]

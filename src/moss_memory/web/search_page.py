@@ -56,11 +56,11 @@ def search(context: PageContext, request: PageRequest) -> Response:
         hit["shown"] = mark_matches(
             strip_markdown(hit["snippet"]) if hit["type"] in _MARKDOWN_KINDS else hit["snippet"]
         )
-        hit["once"] = hit["shown"].striptags() == " ".join(hit["title"].split())
+        hit["is_title_only"] = hit["shown"].striptags() == " ".join(hit["title"].split())
         hit["title"] = mark_title(hit["title"], question)
         hit["path"], hit["query"], hit["anchor"] = address_of(hit)
         hit["branch"] = hit["query"].get("branch")
-    answer = _once(answer)
+    answer = _unique_pages(answer)
     return context.page(
         request,
         "search.html",
@@ -83,7 +83,7 @@ def _search(context: PageContext, request: PageRequest, question: str, kinds: li
     )
 
 
-def _once(answer: dict[str, Any]) -> dict[str, Any]:
+def _unique_pages(answer: dict[str, Any]) -> dict[str, Any]:
     """Return the answer with each page once: a task is a node of several graphs."""
     best: dict[Any, dict[str, Any]] = {}
     for hit in answer["items"]:
@@ -111,13 +111,11 @@ def mark_matches(snippet: str) -> Markup:
 
 
 def mark_title(title: str, question: str) -> Markup:
-    """Return the beginning of a title with the words of the query marked, in any inflected form."""
-    query_values = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _MIN_WORD_CHARS)
+    """Return the beginning of a title with the words of the query marked, and the words that begin with them."""
+    words = tuple(word for word in _WORDS.findall(question.casefold()) if len(word) >= _MIN_WORD_CHARS)
     shown = title if len(title) <= _TITLE_CHARS else title[: _TITLE_CHARS - 1] + "…"
     return Markup("").join(
-        Markup("<mark>{}</mark>").format(part)
-        if query_values and part.casefold().startswith(query_values)
-        else escape(part)
+        Markup("<mark>{}</mark>").format(part) if words and part.casefold().startswith(words) else escape(part)
         for part in _PARTS.split(shown)
     )
 

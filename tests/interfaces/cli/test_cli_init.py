@@ -66,6 +66,15 @@ def test_a_link_is_not_followed(cli: Cli, repository: Path, tmp_path: Path) -> N
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
+def test_a_file_in_the_place_of_the_folder_is_refused_and_left_alone(cli: Cli, repository: Path) -> None:
+    (repository / ".moss").write_text("mine")
+    refused = cli("init")
+    assert (refused.code, refused.out) == (1, "")
+    assert "[INVALID_REQUEST]" in refused.err
+    assert "cannot be written" in refused.err
+    assert (repository / ".moss").read_text() == "mine"
+
+
 def test_outside_of_a_repository_it_says_what_to_do(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     refused = cli("init")

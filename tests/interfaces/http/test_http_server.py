@@ -332,6 +332,24 @@ def test_a_browser_that_signs_out_has_no_use_of_its_cookie() -> None:
     assert sign_in.renewed(cookie) is None
 
 
+def test_a_sign_out_outlives_a_restart_and_only_as_long_as_the_cookie(tmp_path: Path) -> None:
+    clock, file = Seconds(), tmp_path / "signed-out"
+    sign_in = SignIn(KEY, secure=False, signed_out=str(file), clock_s=clock)
+    cookie, other = cookie_of(sign_in), cookie_of(sign_in)
+    session = sign_in.session(cookie)
+    assert session is not None
+    sign_in.sign_out(session)
+    file.write_bytes(file.read_bytes() + b"a line that was cut o")
+    again = SignIn(KEY, secure=False, signed_out=str(file), clock_s=clock)
+    assert (again.session(cookie), again.renewed(cookie)) == (None, None)
+    left = again.session(other)
+    assert left is not None
+    assert file.stat().st_mode & 0o777 == 0o600
+    clock.now += KEPT_S
+    again.sign_out(left)
+    assert len(file.read_text().splitlines()) == 1, "a sign-out is stored although its cookie has expired"
+
+
 def test_of_too_many_browsers_the_streams_of_the_one_that_idled_longest_end() -> None:
     clock = Seconds()
     sign_in = SignIn(KEY, secure=False, clock_s=clock)

@@ -139,13 +139,13 @@ def _apply(
     location: ConfigLocation, text: str | None, token: str, *, connects: bool, dry_run: bool
 ) -> dict[str, Any] | int:
     """Show the change of a file, or make it: by the client's own command if it has one, else by Moss."""
-    from moss_memory.connect.client_cli import cli_commands, has_own_command, run_own
+    from moss_memory.connect.client_cli import can_use_client_cli, cli_commands, run_client_commands
     from moss_memory.connect.replaced_entries import delete_change
 
     changed = text is None or text != location.file.text
     entry = location.find_in(text or "")
     lines = []
-    if changed and has_own_command(location.client, location.scope, entry):
+    if changed and can_use_client_cli(location.client, location.scope, entry):
         lines = cli_commands(location.client, entry, was_there=location.entry is not None)
     if dry_run:
         for line in lines:
@@ -155,9 +155,9 @@ def _apply(
         _write(location, text, connects=connects)
     elif connects:
         location.remember(text or "")
-        run_own(lines)
+        run_client_commands(lines)
     else:
-        run_own(lines)
+        run_client_commands(lines)
         delete_change(location.undo_key)
     return _report(location, token, changed=changed, wanted=entry is not None, is_back=not connects)
 

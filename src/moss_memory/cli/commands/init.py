@@ -44,7 +44,7 @@ def init(
     wanted = {**present, "workspace": chosen, **({"sync_folder": MEMORY_FOLDER} if memory_in_repo else {})}
     changed = wanted != present
     if changed and not dry_run:
-        _write(folder, path, wanted)
+        _write(path, wanted)
     return {
         "workspace": chosen,
         "file": path,
@@ -65,21 +65,22 @@ def _read(path: str) -> dict[str, Any]:
     return found
 
 
-def _write(folder: str, path: str, settings: dict[str, Any]) -> None:
+def _write(path: str, settings: dict[str, Any]) -> None:
     """Write the file, which others share and git tracks, with the usual mode of new files; follow no link."""
     parent = os.path.dirname(path)
     if os.path.islink(parent) or os.path.islink(path):
         raise invalid_request(f"{parent if os.path.islink(parent) else path} is a link; remove it first", path="file")
-    os.makedirs(os.path.join(folder, ".moss"), exist_ok=True)
     temporary = f"{path}.{os.urandom(8).hex()}.part"
     try:
+        os.makedirs(parent, exist_ok=True)
         with open(temporary, "x", encoding="utf-8") as file:
             file.write(json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
         os.replace(temporary, path)
-    except BaseException:
+    except OSError as error:
+        raise invalid_request(f"{path} cannot be written: {error.strerror}", path="file") from None
+    finally:
         if os.path.exists(temporary):
             os.unlink(temporary)
-        raise
 
 
 def _unconnected_clients() -> list[str]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = 30
 
 
-def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only: bool, log_all: bool) -> int:
+def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: bool, log_all: bool) -> int:
     """Serve the demonstration until Ctrl-C; without a terminal check that it answers, and stop.
 
     The port may differ from the default: no client is connected to a temporary store.
@@ -40,7 +40,7 @@ def serve_demo(own_home: str | None, reach: BindConfig, *, port: int, read_only:
         os.chdir(folder)  # capsules are compared with the repository of the current folder
         server = open_server(
             home,
-            reach,
+            bind,
             port=port,
             or_next_port=True,
             read_only=read_only,

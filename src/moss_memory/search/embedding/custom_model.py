@@ -78,10 +78,10 @@ def _load(folder: str) -> Encoder:
         path,
         name=f"{os.path.basename(folder)}-{_digest(folder, path)}-passages-{CHUNK_TOKENS}x{MAX_CHUNKS}",
         pieces_of=tokenizer.pieces_of,
-        around=tokenizer.around,
+        special_tokens=tokenizer.special_tokens,
         pooling=_pooling_mode(pooling),
-        before_question=_prompt(prompts, "query"),
-        before_text=_prompt(prompts, "document") or _prompt(prompts, "passage"),
+        query_prefix=_prompt(prompts, "query"),
+        text_prefix=_prompt(prompts, "document") or _prompt(prompts, "passage"),
     )
     width = pooling.get("word_embedding_dimension")
     if isinstance(width, int) and width != encoder.dimensions:

@@ -55,12 +55,12 @@ class Encoder:
         dimensions: int = 0,
         floor: float = 0.0,
         pieces_of: PiecesOf,
-        around: tuple[Sequence[int], Sequence[int]],
+        special_tokens: tuple[Sequence[int], Sequence[int]],
         pooling: str = "mean",
-        before_question: str = "",
-        before_text: str = "",
+        query_prefix: str = "",
+        text_prefix: str = "",
         fused: bool = True,
-        quick: bool = False,
+        defer_optimization: bool = False,
     ) -> None:
         import functools
 
@@ -70,13 +70,13 @@ class Encoder:
         self.floor = floor
         self._numpy = np
         self._pieces_of = pieces_of
-        self._around = around
+        self._special_tokens = special_tokens
         """The tokens before and after those of every text."""
         self._pooling = pooling
-        self._before_question = before_question
-        self._before_text = pieces_of(before_text, CHUNK_TOKENS)[0] if before_text else []
-        self._session = load_session(path, fused=fused, folded=not quick)
-        self._load_optimized = functools.partial(load_session, path, fused=fused) if quick else None
+        self._query_prefix = query_prefix
+        self._text_prefix = pieces_of(text_prefix, CHUNK_TOKENS)[0] if text_prefix else []
+        self._session = load_session(path, fused=fused, folded=not defer_optimization)
+        self._load_optimized = functools.partial(load_session, path, fused=fused) if defer_optimization else None
         """Loads the optimized model after the first question. Many processes ask only one, and optimizing takes longer
         than one run without it. The vectors are equal up to a cosine of 0.9999999."""
         self._optimize_lock = allocate_lock()
@@ -103,7 +103,7 @@ class Encoder:
         return self._embed_question(text)
 
     def _embed_question(self, text: str) -> Vectors:
-        return self._vector(self._pieces_of(self._before_question + text, CHUNK_TOKENS)[0])
+        return self._vector(self._pieces_of(self._query_prefix + text, CHUNK_TOKENS)[0])
 
     def passages(self, title: str, text: str) -> tuple[list[int], Vectors]:
         """Return the offset of each passage, and the vectors of length 1 as rows; the first includes the title."""
@@ -112,7 +112,7 @@ class Encoder:
         numbers, starts = self._pieces_of(whole, CHUNK_TOKENS * MAX_CHUNKS)
         cuts = passages(whole, starts)
         # One passage per run: a quantized model scales its inputs by batch, so a vector would depend on the others.
-        vectors = [self._vector([*self._before_text, *numbers[first:end]]) for first, end in cuts]
+        vectors = [self._vector([*self._text_prefix, *numbers[first:end]]) for first, end in cuts]
         shift = len(whole) - len(text)
         return [max(0, starts[first] - shift) if starts else 0 for first, _ in cuts], self._numpy.stack(vectors)
 
@@ -129,7 +129,7 @@ class Encoder:
 
     def _vector(self, pieces: Sequence[int]) -> Vectors:
         np = self._numpy
-        numbers = np.array([[*self._around[0], *pieces, *self._around[1]] or [0]], dtype=np.int64)
+        numbers = np.array([[*self._special_tokens[0], *pieces, *self._special_tokens[1]] or [0]], dtype=np.int64)
         inputs = {name: _INPUTS[name](np, numbers).astype(kind) for name, kind in self._inputs}
         try:
             output = self._session.run([self._output], inputs)[0][0]

@@ -25,7 +25,7 @@ class TokenizerFile:
         self._tokenizer = _call(Tokenizer.from_file, path)
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self.around = self._around()
+        self.special_tokens = self._special_tokens()
 
     def pieces_of(self, text: str, most: int) -> tuple[list[int], list[int]]:
         """Return the ids of the first `most` tokens of a text, and the offset of each token's word."""
@@ -35,7 +35,7 @@ class TokenizerFile:
             starts.append(starts[-1] if starts and _is_inside_word(text, start) else start)
         return found.ids[:most], starts
 
-    def _around(self) -> tuple[list[int], list[int]]:
+    def _special_tokens(self) -> tuple[list[int], list[int]]:
         """Return the special tokens before and after those of every text."""
         whole = _call(self._tokenizer.encode, "a", add_special_tokens=True)
         inner = [at for at, special in enumerate(whole.special_tokens_mask) if not special]

@@ -6,9 +6,11 @@ the positions as a varint. The number of positions in the title follows from the
 
 from __future__ import annotations
 
+import functools
 import sys
 from array import array
 from itertools import accumulate
+from operator import sub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,11 +34,10 @@ def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
     return found.tobytes()
 
 
-def encode_posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
+def encode_posting(title: Sequence[int], body: Sequence[int]) -> tuple[int, int, bytes]:
     """Encode one term of one document: the bytes of its weight and of the size of its positions, and the positions."""
     if not title and len(body) == 1:  # the most frequent case
-        positions = encode_varints(body)
-        return 1, len(positions), positions
+        return _encode_only_position(body[0])
     weight = TITLE_WEIGHT * len(title) + len(body)
     numbers = [*deltas(title), *deltas(body)]
     positions = encode_varints([weight, *numbers] if weight >= HEAVY else numbers)
@@ -46,9 +47,15 @@ def encode_posting(title: list[int], body: list[int]) -> tuple[int, int, bytes]:
     return min(weight, HEAVY), size, positions
 
 
+@functools.lru_cache(4096)
+def _encode_only_position(position: int) -> tuple[int, int, bytes]:
+    positions = encode_varints([position])
+    return 1, len(positions), positions
+
+
 def deltas(numbers: Sequence[int]) -> list[int]:
     """Return the first number and the difference of each other one to the one before."""
-    return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]
+    return list(map(sub, numbers, [0, *numbers]))
 
 
 def encode_varints(numbers: list[int]) -> bytes:

@@ -117,8 +117,11 @@ class DocumentTable:
         current = np.frombuffer(buffered or b"", dtype=_KEY)
         self._segments: list[Key] = np.frombuffer(segments or b"", dtype=_KEY).tolist()
         cached = known.buffered.rows["tag"]
-        self._keep = np.isin(cached, current["tag"])
-        new = current["number"][~np.isin(current["tag"], cached)].tolist()
+        if np.array_equal(cached, current["tag"]):  # the usual case, in a hundredth of the time
+            self._keep, new = np.ones(len(cached), dtype=bool), []
+        else:
+            self._keep = np.isin(cached, current["tag"])
+            new = current["number"][~np.isin(current["tag"], cached)].tolist()
         others = [segment for segment, tag in self._segments if (segment, tag) not in known.segments]
         self.statements: list[tuple[str, Parameters]] = []
         """The statements to run; empty if all documents are cached."""

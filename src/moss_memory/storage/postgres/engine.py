@@ -53,6 +53,7 @@ class PostgresEngine:
     """One database on a server, shared by any number of processes and machines."""
 
     can_lose_commits = True
+    locks_workspaces = True
 
     def __init__(self, config: Config, *, bulk_load: bool = False) -> None:
         self.url = config.url

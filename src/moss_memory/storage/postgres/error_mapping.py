@@ -21,6 +21,8 @@ _RETRYABLE = ("40001", "40P01", "55P03")  # serialization_failure, deadlock_dete
 _STOPPED = ("57P01", "57P02", "57P03", "57P05")  # the server is stopped, crashed or not yet up
 _REFUSED = ("28000", "28P01", "3D000", "42501", "3F000")
 _READ_ONLY = ("25006",)
+_READ_ONLY_TEXT = "session is read-only"
+"""The message of the driver if no server that it reached takes writes."""
 
 
 class Unconfirmed(MossError):  # noqa: N818 - the outcome is unknown, so it may be no error
@@ -83,7 +85,7 @@ def storage_error(error: Exception, place: str, *, detailed: bool = True) -> Mos
         return _file_error(error)
     if not isinstance(error, psycopg.Error):
         return None
-    return _server_error(error, place, _message(error) if detailed else "the log of the server says why")
+    return _server_error(error, place, _message(error) if detailed else _public_reason(error))
 
 
 def _file_error(error: OSError) -> MossError:
@@ -125,6 +127,13 @@ def _connection_error(error: psycopg.Error, place: str, said: str) -> MossError:
 
 def _busy(message: str) -> MossError:
     return MossError("STORAGE_BUSY", message, details={"retryable": True})
+
+
+def _public_reason(error: psycopg.Error) -> str:
+    """Return the reason without the text of the server or the driver, which names hosts and roles."""
+    if _READ_ONLY_TEXT in str(error):
+        return "the server is read-only, as a standby is"
+    return "the log of the server says why"
 
 
 def _message(error: psycopg.Error) -> str:

@@ -65,7 +65,7 @@ def _tokenize_texts(tx: PostgresTransaction, numbers: dict[str, int]) -> Iterato
         if doc is None or slot is None:
             raise _mismatch_error("a text is not indexed, or what is indexed is no longer there")
         cut = TokenizedDocument(doc, slot, workspace, live, title, body)
-        if not cut.positions.keys() <= numbers.keys():
+        if not cut.words <= numbers.keys():
             raise _mismatch_error("a term of a text is not in the dictionary")
         _, _, *row, weights, _, _ = cut.row(numbers)
         if row != indexed:

@@ -6,7 +6,7 @@ concurrently, and wait for each other only if both insert the same new term.
 
 from __future__ import annotations
 
-from operator import itemgetter
+from collections import defaultdict
 
 from moss_memory.search.tokens import words_in
 
@@ -43,39 +43,40 @@ _ADD = "select index_documents(cast(:changed as bigint[]), {})".format(
 
 
 class TokenizedDocument:
-    """The words of a document with their positions in the title and in the body."""
+    """The words of the title and of the body of a document, in order."""
 
-    __slots__ = ("doc", "length", "live", "positions", "slot", "workspace")
+    __slots__ = ("body", "doc", "live", "slot", "title", "workspace")
 
     def __init__(self, doc: int, slot: int, workspace: str, live: int, title: str | None, body: str | None) -> None:
         self.doc = doc
         self.slot = slot
         self.workspace = workspace
         self.live = live
-        self.length = _FILTER_WORDS
-        self.positions: dict[str, tuple[list[int], list[int]]] = {}
-        for part, text in enumerate((title, body)):
-            words = words_in(text) if text else []
-            self.length += len(words)
-            for position, word in enumerate(words):
-                known = self.positions.get(word)
-                if known is None:
-                    known = self.positions[word] = ([], [])
-                known[part].append(position)
+        self.title = words_in(title) if title else []
+        self.body = words_in(body) if body else []
+
+    @property
+    def words(self) -> set[str]:
+        """The distinct words."""
+        return {*self.title, *self.body}
 
     def row(self, numbers: dict[str, int]) -> tuple[Any, ...]:
         """Return the stored columns, with the terms in the order of their ids."""
-        held = sorted(
-            [(numbers[word], *encode_posting(*positions)) for word, positions in self.positions.items()],
-            key=itemgetter(0),
-        )
-        terms, weights, sizes, positions = zip(*held, strict=True) if held else ((), (), (), ())
+        in_body: defaultdict[int, list[int]] = defaultdict(list)
+        for position, word in enumerate(self.body):
+            in_body[numbers[word]].append(position)
+        in_title: defaultdict[int, list[int]] = defaultdict(list)
+        for position, word in enumerate(self.title):
+            in_title[numbers[word]].append(position)
+        terms = sorted(in_body.keys() | in_title.keys())
+        held = [encode_posting(in_title.get(term, ()), in_body.get(term, ())) for term in terms]
+        weights, sizes, positions = zip(*held, strict=True) if held else ((), (), ())
         return (
             self.slot,
             self.doc,
             self.workspace,
             self.live,
-            self.length,
+            len(self.title) + len(self.body) + _FILTER_WORDS,
             encode_varints(deltas(terms)),
             bytes(weights),
             bytes(sizes),
@@ -112,7 +113,8 @@ def index_changes(tx: PostgresWrite, *, erases: bool) -> bool:
 def _tokenize(tx: PostgresWrite, changed: list[Row]) -> list[Row]:
     cut = [TokenizedDocument(*row[:6]) for row in changed if row[1] is not None]
     generation = changed[0][6]
-    numbers = assign_ids(tx, {word for document in cut for word in document.positions}, tx.known_terms(generation))
+    words: set[str] = set().union(*[document.words for document in cut])
+    numbers = assign_ids(tx, words, tx.known_terms(generation))
     tx.learn_terms(generation, numbers)
     return [document.row(numbers) for document in cut]
 

@@ -128,7 +128,7 @@ class PostingLists:
         self._parts: list[tuple[Postings, Numbers, Numbers]] = []
         """Postings, the indexes of those that are in existing documents, and the row of each document."""
         for part in (blocks, documents.buffered.postings) if len(documents.buffered.postings) else (blocks,):
-            chosen = np.flatnonzero(np.isin(part.numbers, wanted))
+            chosen = np.flatnonzero(_is_wanted(part.numbers, wanted))
             at = documents.rows_of(part.slots[chosen])
             if len(deleted):
                 at[np.isin(part.slots[chosen], deleted)] = -1
@@ -184,6 +184,13 @@ class PostingLists:
         starts = np.concatenate(found)
         starts.sort()
         return starts
+
+
+def _is_wanted(numbers: Numbers, wanted: list[int]) -> Numbers:
+    """Return a mask of the ids of terms that are wanted; on a full buffer `np.isin` takes five times as long."""
+    is_wanted = mask_of(np.array(wanted, dtype=np.int64), max([int(numbers.max(initial=0)), *wanted]) + 1)
+    found: Numbers = is_wanted[numbers]
+    return found
 
 
 def mask_of(at: Numbers, count: int) -> Numbers:

@@ -12,7 +12,7 @@ import numpy as np
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, Word, best_page, forms_of, ranges_of
+from moss_memory.search.ranking import BM25_MAX_PER_IDF, SHARE_WEIGHT, Word, best_page, forms_of, ranges_of
 
 from .posting_lists import Index, MatchEvaluator
 from .search_scope import Scope
@@ -85,19 +85,19 @@ class Question:
         spans = ranges_of(words)
         index.look_up([(span.beginning, span.end) for span in spans], words)
         forms = forms_of(spans, [index.between((span.beginning, span.end)) for span in spans])
-        held = index.read([number for rows in forms for _, number in rows])
+        postings = index.read([number for rows in forms for _, number in rows])
         found: list[tuple[Word, list[Weights]]] = []
         for span, rows in zip(spans, forms, strict=True):
-            some = [(form, number, weights) for form, number in rows if len((weights := held.of(number))[0])]
+            some = [(form, number, weights) for form, number in rows if len((weights := postings.of(number))[0])]
             word = Word(span, [(form, len(weights[0])) for form, _, weights in some], index.documents)
-            open_ones = [held.any_of([number for _, number, _ in some])] if word.is_open else None
-            found.append((word, [weights for _, _, weights in some] if open_ones is None else open_ones))
+            merged = [postings.any_of([number for _, number, _ in some])] if word.is_single else None
+            found.append((word, [weights for _, _, weights in some] if merged is None else merged))
         self.weight = 0.0
         """The sum of the idf of all words, including those in no document."""
         for word, _ in found:
             self.weight += word.idf
         self.weight = self.weight or 1.0
-        self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].held_by)
+        self._words = sorted([one for one in found if one[0].forms], key=lambda one: one[0].document_count)
 
     def forms(self) -> list[str]:
         """Return every form of every word that is in the index."""
@@ -111,34 +111,37 @@ class Question:
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Return every document within the filters that contains any of the words.
 
-        Each as its number, its bm25 divided by the ideal bm25, and the share of the words that it contains, weighted by
+        Each as its number, its bm25 divided by its maximum, and the share of the words that it contains, weighted by
         idf.
         """
         at, scores, shares = self._evaluate(scope)
         return list(zip(self._index.all.docs[at].tolist(), scores.tolist(), shares.tolist(), strict=True))
 
     def _evaluate(self, scope: Scope) -> tuple[Numbers, Numbers, Numbers]:
-        """Return the positions of matches within the filters, their bm25 divided by the ideal, and their shares."""
-        held = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
-        for row, (_, forms) in zip(held, self._words, strict=False):
+        """Return the positions of matches within the filters, their bm25 divided by its maximum, and their shares."""
+        contained = np.zeros((max(len(self._words), 1), len(self._index.all)), dtype=bool)
+        for row, (_, forms) in zip(contained, self._words, strict=False):
             for at, _ in forms:
                 row[at] = True
-        inside = scope.filter_mask(np.logical_or.reduce(held))
+        inside = scope.filter_mask(np.logical_or.reduce(contained))
         phrases = [(len(weights[0]), weights) for _, forms in self._words for weights in forms]
-        scores = bm25(self._index, phrases)[inside] * (1 / (IDEAL * self.weight))
-        return inside, scores, self._shares(held[:, inside])
+        scores = bm25(self._index, phrases)[inside] * (1 / (BM25_MAX_PER_IDF * self.weight))
+        return inside, scores, self._shares(contained[:, inside])
 
-    def _shares(self, held: Numbers) -> Numbers:
+    def _shares(self, contained: Numbers) -> Numbers:
         """Return the share of each document, summed in the order of the words, so that equal shares are identical."""
-        if held.all():
-            return np.full(held.shape[1], self._share([True] * len(held)))
-        which, first = np.zeros(held.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
-        for eight in np.packbits(held, axis=0):
+        if contained.all():
+            return np.full(contained.shape[1], self._share([True] * len(contained)))
+        which, first = np.zeros(contained.shape[1], dtype=np.int64), np.zeros(0, dtype=np.int64)
+        for eight in np.packbits(contained, axis=0):
             _, first, which = np.unique(which * 256 + eight, return_index=True, return_inverse=True)
-        return np.array([self._share(pattern) for pattern in held[:, first].T.tolist()], dtype=np.float64)[which]
+        return np.array([self._share(pattern) for pattern in contained[:, first].T.tolist()], dtype=np.float64)[which]
 
-    def _share(self, held: list[bool]) -> float:
-        return sum([word.idf for holds, (word, _) in zip(held, self._words, strict=False) if holds]) / self.weight
+    def _share(self, contained: list[bool]) -> float:
+        return (
+            sum([word.idf for contains, (word, _) in zip(contained, self._words, strict=False) if contains])
+            / self.weight
+        )
 
 
 def _search_all_except(scope: Scope, matched: list[int], request: SearchRequest) -> Hits:

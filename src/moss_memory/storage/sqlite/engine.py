@@ -40,7 +40,7 @@ LARGE_BYTES = 64 << 20
 class SqliteEngine:
     """One database file with any number of readers and one writer at a time among all processes."""
 
-    can_lose_commits = False
+    can_lose_commits = locks_workspaces = False
 
     def __init__(self, home: str, *, bulk_load: bool = False) -> None:
         self._home = home

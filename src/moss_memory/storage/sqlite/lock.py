@@ -272,14 +272,19 @@ class Hold:
     def _wait(self, timeout_s: float, call: CallContext | None) -> None:
         """Wait for the lock; raise at the timeout or if the call is cancelled."""
         deadline = time.monotonic() + timeout_s
-        while not self._wait_once(self._start_waiter(deadline), deadline, call):
+        while True:
+            waiter = self._start_waiter(deadline)
+            if waiter is not None and self._wait_once(waiter, deadline, call):
+                return
             self.release()
             if time.monotonic() >= deadline:
                 raise busy_error(timeout_s, self._lock.holder())
 
-    def _start_waiter(self, deadline: float) -> Waiter:
+    def _start_waiter(self, deadline: float) -> Waiter | None:
+        """Return a new waiter; None if another hold keeps this process from opening files until the deadline."""
         opening = self._lock.opening
-        self._take(opening, deadline - time.monotonic())
+        if not self._take(opening, deadline - time.monotonic()):
+            return None
         waiter = self._waiter = self._lock.new_waiter()
         opening.free(self._token)
         return waiter

@@ -13,7 +13,15 @@ import math
 from moss_memory.search.expression import positive_operands
 from moss_memory.search.hits import Document, Hit, Hits, number_of
 from moss_memory.search.matcher import Matcher
-from moss_memory.search.ranking import IDEAL, SHARE_WEIGHT, TITLE_WEIGHT, Word, best_page, forms_of, ranges_of
+from moss_memory.search.ranking import (
+    BM25_MAX_PER_IDF,
+    SHARE_WEIGHT,
+    TITLE_WEIGHT,
+    Word,
+    best_page,
+    forms_of,
+    ranges_of,
+)
 
 from .search_scope import Scope, json_list, render
 
@@ -49,11 +57,11 @@ _SCORED = f"select rowid, {_BM25} from search_index where search_index match :mo
 _AMONG = " and +search_index.rowid in (select value from json_each(:moss_docs))"
 _BOUND = f" and {_BM25} <= :moss_bound"
 _WITHIN = " and search_index.rowid between :moss_low and :moss_high"
-_HOLDING = (
+_FORMS_IN = (
     "select form.key, search_index.rowid from json_each(:moss_forms) as form cross join search_index"
     " where search_index match form.value"
 )
-_SCORED_FORMS = _HOLDING.replace("search_index.rowid", f"search_index.rowid, {_BM25}")
+_SCORED_FORMS = _FORMS_IN.replace("search_index.rowid", f"search_index.rowid, {_BM25}")
 _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
@@ -83,14 +91,14 @@ def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> H
 class _Form:
     """One form of a word of a question in the index."""
 
-    __slots__ = ("expression", "text", "top_k", "word")
+    __slots__ = ("bm25_bound", "expression", "text", "word")
 
-    def __init__(self, text: str, word: Word, held_by: int, documents: int) -> None:
+    def __init__(self, text: str, word: Word, document_count: int, documents: int) -> None:
         self.text = text
         self.word = word
-        self.expression = f'"{text}"' + (" *" if word.is_open else "")
-        self.top_k = max(math.log((documents - held_by + 0.5) / (held_by + 0.5)), 1e-6)
-        """The upper bound of its bm25 in a document, relative to the ideal."""
+        self.expression = f'"{text}"' + (" *" if word.is_single else "")
+        self.bm25_bound = max(math.log((documents - document_count + 0.5) / (document_count + 0.5)), 1e-6)
+        """The upper bound of its bm25 in a document, divided by `BM25_MAX_PER_IDF`."""
 
 
 class Question:
@@ -110,13 +118,13 @@ class Question:
         for span, found in zip(spans, forms_of(spans, terms), strict=True):
             word = Word(span, found, documents)
             self.weight += word.idf
-            if word.is_open:  # bm25 treats all words with this prefix as one form
+            if word.is_single:  # bm25 treats all words with this prefix as one form
                 found = [(form, max(count for _, count in found)) for form in word.forms]
             forms += [_Form(form, word, count, documents) for form, count in found]
         self.weight = self.weight or 1.0
-        self._forms = sorted(forms, key=lambda form: form.word.held_by)
+        self._forms = sorted(forms, key=lambda form: form.word.document_count)
         self._words = {form.word for form in forms}
-        self._finds = sum(word.held_by for word in self._words)
+        self._finds = sum(word.document_count for word in self._words)
         # Flat, because FTS5 scans one OR faster than an OR of ORs.
         self._expression = " OR ".join([form.expression for form in self._forms])
         self._known: dict[int, tuple[float, float]] = {}
@@ -130,12 +138,12 @@ class Question:
         if not self._forms:
             return [], 0
         if self._finds <= _FEW_MATCHES:
-            scored, held = self._score_by_forms(scope)
-            return self._by_score(scored, held), len(scored)
+            scored, forms_in = self._score_by_forms(scope)
+            return self._by_score(scored, forms_in), len(scored)
         if self._finds <= _SCORE_ALL:
             scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
-            held = self.held(scope) if len(self._words) > 1 else {}
-            return self._by_score(scored, held), len(scored)
+            forms_in = self.forms_in(scope) if len(self._words) > 1 else {}
+            return self._by_score(scored, forms_in), len(scored)
         match = scope.match(self._expression)
         total = _count(scope, match)
         if len(self._words) == 1:
@@ -149,46 +157,45 @@ class Question:
         """Return every matching document within the filters with its bm25, and the forms in each."""
         sql = _SCORED_FORMS + scope.documents("search_index.rowid")
         scored: dict[int, float] = {}
-        held: dict[int, int] = {}
+        forms_in: dict[int, int] = {}
         for form, doc, bm25 in scope.rows(sql, moss_forms=self._matches(scope)):
             scored[doc] = scored.get(doc, 0.0) + bm25
-            held[doc] = held.get(doc, 0) | 1 << form
-        return list(scored.items()), held
+            forms_in[doc] = forms_in.get(doc, 0) | 1 << form
+        return list(scored.items()), forms_in
 
-    def _by_score(self, scored: Sequence[tuple[Any, ...]], held: dict[int, int]) -> list[tuple[float, int]]:
+    def _by_score(self, scored: Sequence[tuple[Any, ...]], forms_in: dict[int, int]) -> list[tuple[float, int]]:
         """Return documents by score, given their bm25; FTS5 returns smaller numbers for better ones."""
-        scale = -1 / (IDEAL * self.weight)
-        worth = self._bounds
-        if not held:  # one word, which all of them contain
-            share = SHARE_WEIGHT * worth(1)[0]
+        scale = -1 / (BM25_MAX_PER_IDF * self.weight)
+        if not forms_in:  # one word, which all of them contain
+            share = SHARE_WEIGHT * self._bounds(1)[0]
             return [(share + bm25 * scale, doc) for doc, bm25 in scored]
-        return [(SHARE_WEIGHT * worth(held.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
+        return [(SHARE_WEIGHT * self._bounds(forms_in.get(doc, 1))[0] + bm25 * scale, doc) for doc, bm25 in scored]
 
-    def _bounds(self, held: int) -> tuple[float, float]:
+    def _bounds(self, forms: int) -> tuple[float, float]:
         """Return the share of the weight of the words in a document, and the upper bound of its score."""
-        known = self._known.get(held)
+        known = self._known.get(forms)
         if known is None:
             words: dict[Word, float] = {}
-            most, left = 0.0, held
+            most, left = 0.0, forms
             while left:
                 form = self._forms[(left & -left).bit_length() - 1]
                 left &= left - 1
                 words[form.word] = form.word.idf
-                most += form.top_k
+                most += form.bm25_bound
             share = sum(words.values()) / self.weight
-            known = self._known[held] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
+            known = self._known[forms] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
         return known
 
-    def held(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
+    def forms_in(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
         """Return the forms in each matching document, also outside the filters."""
         rows = scope.connection.execute(
-            _HOLDING if high == _END else _HOLDING + _WITHIN,
+            _FORMS_IN if high == _END else _FORMS_IN + _WITHIN,
             {"moss_forms": self._matches(scope), "moss_low": low, "moss_high": high},
         )
         found: dict[int, int] = {}
-        held = found.get
+        known = found.get
         for form, doc in rows:
-            found[doc] = held(doc, 0) | 1 << form
+            found[doc] = known(doc, 0) | 1 << form
         return found
 
     def _matches(self, scope: Scope) -> str:
@@ -198,14 +205,14 @@ class Question:
     def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
         """Return every matching document within the filters as `(doc, bm25, share)`.
 
-        `bm25` is relative to the ideal; `share` is the part of the words' weight in the document.
+        `bm25` is divided by its maximum; `share` is the part of the words' weight in the document.
         """
         if not self._forms:
             return []
         scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
-        held = self.held(scope)
-        scale = -1 / (IDEAL * self.weight)
-        return [(doc, bm25 * scale, self._bounds(held[doc])[0]) for doc, bm25 in scored]
+        forms_in = self.forms_in(scope)
+        scale = -1 / (BM25_MAX_PER_IDF * self.weight)
+        return [(doc, bm25 * scale, self._bounds(forms_in[doc])[0]) for doc, bm25 in scored]
 
     def _parts(self, scope: Scope) -> Iterator[tuple[int, int]]:
         """Yield ranges of documents to be processed one after the other."""
@@ -221,9 +228,9 @@ class Question:
         self, kept: list[tuple[float, int]], scope: Scope, most: int, match: str, low: int, high: int
     ) -> None:
         """Add the best documents of a range; drop those that are no longer among the best."""
-        held = self.held(scope, low, high)
+        forms_in = self.forms_in(scope, low, high)
         groups: dict[int, list[int]] = {}
-        for doc, forms in held.items():
+        for doc, forms in forms_in.items():
             groups.setdefault(forms, []).append(doc)
         left = sorted(groups, key=self._bounds)
         size = most + _SPARE
@@ -239,14 +246,14 @@ class Question:
                 groups[left[-1]] = group[space:]
                 if len(group) <= space:
                     left.pop()
-            bound = (SHARE_WEIGHT * share - least + _ROUNDING) * IDEAL * self.weight
+            bound = (SHARE_WEIGHT * share - least + _ROUNDING) * BM25_MAX_PER_IDF * self.weight
             rows = scope.rows(
                 _SCORED + _AMONG + scope.condition + _BOUND,
                 moss_match=match,
                 moss_docs=json_list(docs),
                 moss_bound=bound,
             )
-            kept += self._by_score(rows, held)
+            kept += self._by_score(rows, forms_in)
             kept.sort(reverse=True)
             while len(kept) > most and kept[-1][0] < kept[most - 1][0]:
                 kept.pop()

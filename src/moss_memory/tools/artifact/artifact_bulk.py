@@ -43,7 +43,10 @@ UNCHANGED = 0
     writes_if=is_real,
     answers={"deleted": integer("how many were deleted"), **DRY_RUN},
     example="moss artifact bulk-delete --run-id run-1",
-    words="delete many results, clean up a run, remove all json of a run",
+    words=(
+        "delete many results, clean up a run, remove all json of a run, delete all artifacts of a run, delete "
+        "several artifacts, remove artifacts of a kind, clear old results, delete every artifact with a tag"
+    ),
 )
 def artifact_bulk_delete(
     tx: Transaction,
@@ -72,7 +75,11 @@ def artifact_bulk_delete(
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), **DRY_RUN},
     example="moss artifact bulk-update --run-id run-1 --set-phase done",
-    words="change many results, retag, set the ttl of a whole run",
+    words=(
+        "change many results, retag, set the ttl of a whole run, change tags of many artifacts, change the phase "
+        "of all artifacts, extend the lifetime of all artifacts, update several artifacts, set the role of all "
+        "results"
+    ),
 )
 def artifact_bulk_update(
     tx: Transaction,

@@ -78,7 +78,11 @@ _PART = ResponseSchema(
         "stored": object_of(STORED, "the artifact that the bundle was stored as", optional=True),
     },
     example="moss artifact compose plan/run-1-code plan/run-1-tests",
-    words="combine results, bundle texts of a run, merge findings into one prompt",
+    words=(
+        "combine results, bundle texts of a run, merge findings into one prompt, one prompt from many artifacts, "
+        "join the texts of artifacts, combine artifacts, collect reports of the reviewers in one text, summary "
+        "input from all workers, concatenate artifacts"
+    ),
 )
 def artifact_compose(
     tx: Transaction,

@@ -46,7 +46,10 @@ _KIND = ResponseSchema(
         "problems": list_of(BAD_FILE, "files that hold no schema", optional=True),
     },
     example="moss artifact kinds",
-    words="schemas, formats, which kinds exist, validate json, fields of a kind",
+    words=(
+        "schemas, formats, which kinds exist, validate json, fields of a kind, kinds of artifacts, json schema of"
+        " an artifact, which types of artifacts, what fields must an artifact have, built-in kinds, custom kinds"
+    ),
 )
 def artifact_kinds(tx: ReadTransaction) -> dict[str, Any]:
     """List the kinds that have a JSON Schema: the built-in ones and the files in the home's kinds folder."""

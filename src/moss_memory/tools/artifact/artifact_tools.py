@@ -116,7 +116,9 @@ SWEEP_ROWS = 100
     example="moss artifact store --kind explorer-finding --name run-1-code --data @finding.json --ttl-seconds 3600",
     words=(
         "save json, structured data, state for code, result of a sub-agent, expire, temporary, cache, key value, "
-        "share data between agents, pass data to another agent, structured result, store a value"
+        "share data between agents, pass data to another agent, structured result, store a value, save an "
+        "artifact, store a json object, save a dictionary, save a config, save data with an expiry, cache a "
+        "value, save intermediate results, publish a result for other agents, machine readable state, write json"
     ),
 )
 def artifact_store(
@@ -183,8 +185,9 @@ def artifact_store(
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
     words=(
-        "list json, results of a run, fan-in, collect what sub-agents wrote, see all json, what the run produced, "
-        "outputs"
+        "list json, results of a run, fan-in, collect what sub-agents wrote, see all json, what the run produced,"
+        " outputs, list artifacts, which artifacts are there, results of the workers, results of sub-agents, what"
+        " did the workers return, gather the results, everything a run wrote, newest artifacts"
     ),
 )
 def artifact_list(
@@ -231,7 +234,9 @@ def _listing(filters: ListFilters, order_by: str, *, include_deleted: bool, incl
     answers=ARTIFACT.with_fields(PAST, "FetchedArtifact"),
     example="moss artifact fetch plan/run-1-code",
     words=(
-        "load json, read structured data, get a result, open an artifact, contents of an artifact, payload of a result"
+        "load json, read structured data, get a result, open an artifact, contents of an artifact, payload of a "
+        "result, read an artifact, load an artifact by name, fetch json by name, get the json back, read data of "
+        "another agent, read a stored value, read the result of a sub-agent, old version of an artifact"
     ),
 )
 def artifact_fetch(
@@ -260,7 +265,10 @@ def artifact_fetch(
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
     example="moss artifact delete plan/run-1-code",
-    words="delete json, remove a result, discard, remove an artifact",
+    words=(
+        "delete json, remove a result, discard, remove an artifact, delete an artifact, throw away a stored "
+        "value, drop a cached value, remove json"
+    ),
 )
 def artifact_delete(
     tx: Transaction,
@@ -282,7 +290,11 @@ def artifact_delete(
     idempotent=True,
     answers=answers_of_restore(KEY),
     example="moss artifact restore plan/run-1-code",
-    words="undelete json, recover a deleted artifact, bring a result back",
+    words=(
+        "undelete json, recover a deleted artifact, bring a result back, undelete an artifact, get a deleted "
+        "artifact back, artifact deleted by accident, undo the deletion of an artifact, restore all artifacts of "
+        "a run"
+    ),
 )
 def artifact_restore(
     tx: Transaction,
@@ -307,7 +319,8 @@ def artifact_restore(
     example="moss artifact touch plan/run-1-code --ttl-seconds 7200",
     words=(
         "keep alive, extend the lifetime, prolong, postpone expiry, ttl, refresh, expire later, lease longer, do "
-        "not let it expire, more time"
+        "not let it expire, more time, renew an artifact, extend the expiry of an artifact, let an artifact live "
+        "longer, change the time to live, keep an artifact another day, expires soon, make it permanent"
     ),
 )
 def artifact_touch(
@@ -400,7 +413,7 @@ def _update_versioned(tx: Transaction, row: dict[str, Any], expected_version: in
         raise invalid_request("`expected_version` needs the name of the artifact to update", path="expected_version")
     own = {"tool": tx.tool, "origin": tx.origin, "change_seq": tx.next_change()}
     update = {**row, **own, "expected_version": expected_version}
-    versioned.keep(tx, EXPECTED, update)
+    versioned.archive_and_trim(tx, EXPECTED, update)
     changed = tx.row(sql["update_versioned"].filled(where=EXPECTED), update)
     if changed is not None:
         same_id, workspace, name, version = changed

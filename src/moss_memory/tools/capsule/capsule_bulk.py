@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     example="moss bulk-delete --workspace shop --tag stale",
     words=(
         "delete many, clear a run, mass delete, wipe all of a run, clean out, remove all with a tag, every "
-        "capsule of a tag, tagged"
+        "capsule of a tag, tagged, delete all capsules of a run, delete several capsules, delete capsules by "
+        "prefix, remove all capsules with a tag, clear a workspace, delete everything of a phase"
     ),
 )
 def capsule_bulk_delete(
@@ -66,7 +67,11 @@ def capsule_bulk_delete(
     writes_if=is_real,
     answers={"updated": integer("how many were changed"), "message": text("what was done, in a sentence"), **DRY_RUN},
     example="moss bulk-update --run-id r7 --set-phase archived",
-    words="change many at once, retag all, mass edit, set the phase of a whole run",
+    words=(
+        "change many at once, retag all, mass edit, set the phase of a whole run, change tags of many capsules, "
+        "set the role of all capsules, update several capsules, tag all capsules, move a run to another phase, "
+        "relabel all"
+    ),
 )
 def capsule_bulk_update(
     tx: Transaction,

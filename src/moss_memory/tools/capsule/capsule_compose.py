@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError, invalid_request
+from moss_memory.errors import MossError, find_alike, invalid_request, next_call
 from moss_memory.registry.arguments import ExpectedVersion, Id, Name, Ref, StoreMode, Workspace
 from moss_memory.registry.operation import operation
+from moss_memory.registry.repair import MOST_CHARS
 from moss_memory.registry.responses import (
     ResponseSchema,
     TableColumn,
@@ -100,7 +101,9 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
     words=(
         "add a line, add to a section, extend, one more decision, append, replace one section only, add an item, "
         "put under a heading, put into a section, next actions, key locations, insert, supplement, update one "
-        "section, add a decision"
+        "section, add a decision, add to a capsule, add a next action, add an open question to the hand-over, "
+        "change only one section, update the current status section, rewrite one part of a capsule, add a bullet,"
+        " add to an existing hand-over"
     ),
 )
 def capsule_append(
@@ -123,7 +126,11 @@ def capsule_append(
         raise invalid_request("`content` is blank; give the text to append", path="content")
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
-    target = _find_section(row["capsule_text"], section)
+    try:
+        target = _find_section(row["capsule_text"], section)
+    except MossError as error:
+        _propose_section(error, row["id"], section, content, mode)
+        raise
     text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
     check_size(tx, text)
     row |= content_columns(text)
@@ -147,8 +154,10 @@ def capsule_append(
     },
     example='moss compose auth shop/db --sections "Next actions"',
     words=(
-        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several, "
-        "several capsules as one, stitch, collect sections"
+        "combine, bundle, concatenate, join several hand-overs, assemble a prompt, only the decisions of several,"
+        " several capsules as one, stitch, collect sections, make one document of several capsules, one text from"
+        " many capsules, combine capsules, merge hand-overs, extract a section from several capsules, build a "
+        "prompt from capsules"
     ),
 )
 def capsule_compose(
@@ -226,6 +235,19 @@ def _find_section(text: str, title: str) -> markdown.Section:
         path="section",
         available=available,
     )
+
+
+def _propose_section(error: MossError, capsule: str, section: str, content: str, mode: str) -> None:
+    """Add to a refusal the same call with the section that is spelled alike, else the way to add a section."""
+    available = (error.details or {}).get("available", ())
+    alike = find_alike(section, available)
+    if alike is not None and len(content) <= MOST_CHARS:
+        changed = {} if mode == "append" else {"mode": mode}
+        arguments = {"id": capsule, "section": alike, "content": content, **changed}
+        error.recovery = next_call("capsule_append", arguments, "is the same call, with the section spelled alike")
+    elif available:
+        error.message += "; to add a section, send the whole text with `capsule_update`"
+        error.recovery = next_call("capsule_fetch", {"id": capsule}, "loads the text, to send it with the new section")
 
 
 def _collect_parts(

@@ -72,7 +72,8 @@ _PROBLEM = ResponseSchema(
     example="moss export --path backup.jsonl",
     words=(
         "back up, backup, save to a file, download, jsonl, copy to another machine, make a backup, archive, "
-        "export, dump to disk"
+        "export, dump to disk, export capsules to a file, copy capsules to another computer, take my memory with "
+        "me, write capsules to disk, share capsules as a file, backup of the capsules"
     ),
 )
 def capsule_export(
@@ -115,8 +116,9 @@ def capsule_export(
     },
     example="moss import --path backup.jsonl --mode rename",
     words=(
-        "read a backup, load from a file, jsonl, restore a backup, bring in, import, upload, migrate from a file, "
-        "ingest"
+        "read a backup, load from a file, jsonl, restore a backup, bring in, import, upload, migrate from a file,"
+        " ingest, import capsules, load a backup file, restore capsules from a backup, read an exported file, "
+        "bring capsules from another computer, move capsules from another machine"
     ),
 )
 def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error") -> dict[str, Any]:
@@ -157,7 +159,8 @@ def capsule_import(tx: Transaction, *, path: FilePath, mode: ImportMode = "error
     example="moss purge --older-than 7d",
     words=(
         "empty the trash, free disk space, permanently delete, clean up deleted, garbage, reclaim space, remove "
-        "trashed, clean the store"
+        "trashed, clean the store, purge deleted capsules, empty the recycle bin, remove deleted capsules for "
+        "good, delete old trash, shrink the database, deleted more than 30 days ago"
     ),
 )
 def capsule_purge(

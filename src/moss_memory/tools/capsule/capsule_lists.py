@@ -99,7 +99,9 @@ HITS = {
     words=(
         "resume, continue, where was I, last session, most recent, what was I doing, pick up where we left off, "
         "previous hand-over, last time, yesterday, newest hand-over, latest, newest, reload context, start of a "
-        "session, begin"
+        "session, begin, carry on from the previous session, what happened last session, go on where I stopped, "
+        "what was I working on, last capsule, most recent hand-over, start where the last session ended, latest "
+        "state of the session"
     ),
 )
 def capsule_latest(
@@ -137,7 +139,11 @@ def capsule_latest(
     slow_when_large=True,
     answers=LISTING,
     example="moss list --workspace shop --limit 20",
-    words="list, browse, show, hand-overs saved here, table of contents of this workspace",
+    words=(
+        "list, browse, show, hand-overs saved here, table of contents of this workspace, capsules of this "
+        "workspace, capsules in one project, which capsules are here, show all hand-overs of a project, list "
+        "deleted capsules"
+    ),
 )
 def capsule_list(
     tx: ReadTransaction,
@@ -162,7 +168,9 @@ def capsule_list(
     example="moss inventory --tag auth",
     words=(
         "list all, inventory, everything saved anywhere, all hand-overs, names with a prefix, across workspaces, "
-        "hand-overs in all workspaces, everywhere"
+        "hand-overs in all workspaces, everywhere, capsules of all projects, every capsule in the store, capsules"
+        " that start with a prefix, capsules with a tag, find capsules by tag, how many capsules, which capsules "
+        "exist anywhere"
     ),
 )
 def capsule_inventory(
@@ -191,7 +199,11 @@ def capsule_inventory(
     slow_when_large=True,
     answers=HITS,
     example='moss capsule search "where do refresh tokens live"',
-    words="full text search of hand-overs, phrase, prefix, boolean operators, grep",
+    words=(
+        "full text search of hand-overs, phrase, prefix, boolean operators, grep, search capsules, find a "
+        "hand-over about, which capsule mentions, capsules that contain a word, exact phrase in capsules, search "
+        "old sessions"
+    ),
 )
 def capsule_search(
     tx: ReadTransaction,

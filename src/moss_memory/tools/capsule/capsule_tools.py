@@ -16,7 +16,7 @@ from moss_memory.registry.arguments import (
     Ref,
     Role,
     RunId,
-    SearchSource,
+    SourceName,
     StoreMode,
     Tags,
     Title,
@@ -120,10 +120,12 @@ def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
     ),
     example="moss store --name auth --tags auth,jwt < capsule.md",
     words=(
-        "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before "
-        "compaction, stop for today, preserve progress, overwrite, replace, note for the next session, keep for "
-        "later, snapshot, save, store, write down the state, memorize, keep notes for another session, context is "
-        "full, hand over to another session"
+        "save session state, write a hand-over, remember this for later, checkpoint, persist, dump context before"
+        " compaction, stop for today, preserve progress, overwrite, replace, note for the next session, keep for "
+        "later, snapshot, save, store, write down the state, memorize, keep notes for another session, context is"
+        " full, hand over to another session, save my progress, save the conversation, save before I stop, end of"
+        " session, running out of context, leave a summary for the next session, write a capsule, new capsule, "
+        "store a summary, overwrite a capsule"
     ),
 )
 def capsule_store(
@@ -134,7 +136,7 @@ def capsule_store(
     name: Name | None = None,
     title: Title | None = None,
     tags: Tags | None = None,
-    source: SearchSource | None = None,
+    source: SourceName | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -206,7 +208,8 @@ def write_response(row: dict[str, Any]) -> dict[str, Any]:
     example="moss fetch shop/auth",
     words=(
         "load, get, open, read, recall, resume by name, pick up a hand-over, as it was, view, display, show a "
-        "capsule, contents, text of"
+        "capsule, contents, text of, read a capsule, open a hand-over, load a capsule by name, get a capsule, see"
+        " the full text, old version of a capsule as text, what does the capsule say"
     ),
 )
 def capsule_fetch(
@@ -242,7 +245,9 @@ def capsule_fetch(
     },
     example="moss fetch-many auth shop/db",
     words=(
-        "load several at once, batch read, multiple capsules together, three, five capsules in one call, one request"
+        "load several at once, batch read, multiple capsules together, three, five capsules in one call, one "
+        "request, several hand-overs in one go, load a list of capsules, read many capsules, fetch two capsules, "
+        "bulk load"
     ),
 )
 def capsule_fetch_many(
@@ -280,7 +285,11 @@ def capsule_fetch_many(
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',
-    words="edit, modify, correct, fix a typo, retitle, change tags, rewrite the text, description, label, wording",
+    words=(
+        "edit, modify, correct, fix a typo, retitle, change tags, rewrite the text, description, label, wording, "
+        "correct a spelling mistake, change the title of a capsule, edit a capsule, fix an error in a hand-over, "
+        "add a tag to a capsule, rewrite a hand-over, change metadata"
+    ),
 )
 def capsule_update(
     tx: Transaction,
@@ -291,7 +300,7 @@ def capsule_update(
     capsule_text: CapsuleText | None = None,
     title: Title | None = None,
     tags: Tags | None = None,
-    source: SearchSource | None = None,
+    source: SourceName | None = None,
     run_id: RunId | None = None,
     phase: Phase | None = None,
     role: Role | None = None,
@@ -331,7 +340,10 @@ def capsule_update(
     destructive=True,
     answers={"deleted": flag("true"), "id": text("ULID")},
     example="moss delete auth",
-    words="delete, remove, drop, throw away, discard, get rid of, forget a hand-over, not needed",
+    words=(
+        "delete, remove, drop, throw away, discard, get rid of, forget a hand-over, not needed, delete one "
+        "capsule, remove a hand-over, trash a capsule, soft delete, hand-over is obsolete"
+    ),
 )
 def capsule_delete(
     tx: Transaction,
@@ -354,7 +366,9 @@ def capsule_delete(
     example="moss restore shop/auth",
     words=(
         "undelete, recover deleted, bring back, deleted by mistake, by accident, accidentally removed, trash, "
-        "revive, recycle bin, un-delete, gone, missing, deleted it, I deleted"
+        "revive, recycle bin, un-delete, gone, missing, deleted it, I deleted, get a deleted capsule back, undo a"
+        " delete, recover a hand-over, restore from trash, undo the deletion, deleted the wrong capsule, restore "
+        "all capsules of a run"
     ),
 )
 def capsule_restore(

@@ -23,10 +23,11 @@ from .capsule_rows import versioned
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from moss_memory.rows.versions import Versioned
-    from moss_memory.storage.engine import Transaction
+    from moss_memory.storage.engine import Row, Transaction
 
     Where = dict[str, Any]
     """The position of a record: the number of its line, and its file if there are several."""
@@ -37,6 +38,7 @@ _LABELS = ("source", "run_id", "phase", "role")
 _MAX_TIME = 2**53
 _COMPARED = ("workspace_raw", "name_raw", "deleted_at", "ttl_seconds", "expires_at")
 """Columns that an equal row has too, beside its content."""
+_NAME = ("workspace_norm", "name_norm")
 MOST_ERRORS = 1000
 """The maximum number of errors in an answer or a refusal; all of them are counted."""
 
@@ -117,7 +119,7 @@ class LineImporter:
         self._tx.begin()
         if self._mode == "replace":
             given = len(lines)
-            lines = [(where, row) for where, row in lines if not self._is_unchanged(row)]
+            lines = self._changed(lines)
             self.imported += given - len(lines)  # an equal row counts, and stays as it is
         now = self._tx.now
         written_from: dict[str, set[str]] = {}
@@ -143,26 +145,50 @@ class LineImporter:
         """Return the origin of an imported row: imported by the caller, at the commit that its file names."""
         return self._tx.store_origin(Origin(self._tx.actor, code))
 
-    def _is_unchanged(self, row: dict[str, Any]) -> bool:
-        """Return whether the store has an equal row under the same id or name, and no line before was for it."""
+    def _changed(self, lines: list[Line]) -> list[Line]:
+        """Return the lines without those whose equal row the store has under the same id or name.
+
+        A line after another one for the same row stays.
+        """
+        first = [row for _, row in lines if self._is_first(row)]
+        if not first:
+            return lines
+        compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in first[0]]
+        by_id = self._stored(("id",), compared, [row for row in first if row["id"] is not None])
+        others = [row for row in first if row["name_norm"] is not None and (row["id"],) not in by_id]
+        by_name = self._stored(_NAME, compared, others, " and deleted_at is null")
+        equal = {
+            id(row)
+            for row in first
+            if (by_id.get((row["id"],)) or by_name.get(_key(row, _NAME))) == _key(row, compared)
+        }
+        return [line for line in lines if id(line[1]) not in equal]
+
+    def _is_first(self, row: dict[str, Any]) -> bool:
+        """Return whether no line before was for this id or name."""
         keys = {row["id"], (row["workspace_norm"], row["name_norm"] or row["id"])}
         if keys & self._seen:
             return False
         self._seen |= keys
-        compared = [name for name in (*self._versioned.columns, *_COMPARED) if name in row]
-        select = f"select {', '.join(compared)} from {self._versioned.rows.table} where "
-        stored = None if row["id"] is None else self._tx.row(f"{select}id = :id", {"id": row["id"]})
-        if stored is None and row["name_norm"] is not None:
-            named = "workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null"
-            stored = self._tx.row(f"{select}{named}", {key: row[key] for key in ("workspace_norm", "name_norm")})
-        return stored is not None and stored == tuple([row[name] for name in compared])
+        return True
+
+    def _stored(
+        self, key: tuple[str, ...], columns: list[str], rows: list[dict[str, Any]], where: str = ""
+    ) -> dict[Row, Row]:
+        """Return these columns of the stored rows whose key may be that of a given row, by key."""
+        if not rows:
+            return {}
+        given = {name: list({row[name] for row in rows}) for name in key}
+        same = " and ".join([self._tx.sql_in(name, name) for name in key])
+        sql = f"select {', '.join((*key, *columns))} from {self._versioned.rows.table} where {same}{where}"
+        return {row[: len(key)]: row[len(key) :] for row in self._tx.rows(sql, given)}
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
         ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
         if self._mode == "replace":
             if len(set(ids.values())) < len(ids):
                 return False  # the first of two with one id becomes a version
-            self._versioned.keep(self._tx, f"where id in (:{', :'.join(ids)})", ids)
+            self._versioned.archive_and_trim(self._tx, f"where id in (:{', :'.join(ids)})", ids)
         last = self._tx.next_change(len(rows))
         for seq, row in enumerate(rows, last - len(rows) + 1):
             row["change_seq"] = seq
@@ -229,6 +255,10 @@ class LineImporter:
 
     def _add_collision(self, where: Where, row: dict[str, Any], code: str, message: str) -> None:
         self.collisions.append(problem(where, {"id": row["id"], "name_raw": row["name_raw"]}, code, message))
+
+
+def _key(row: dict[str, Any], columns: Iterable[str]) -> Row:
+    return tuple([row[name] for name in columns])
 
 
 def refuse_collisions(collisions: list[dict[str, Any]], mode: str) -> None:

@@ -71,7 +71,11 @@ _TOOL = ResponseSchema(
         "total": integer("how many there are in all"),
     },
     example='moss tools "go back to an earlier version"',
-    words="find a tool, which tool, help, what can you do, what can this server do, abilities, is there a tool for",
+    words=(
+        "find a tool, which tool, help, what can you do, what can this server do, abilities, is there a tool for,"
+        " is there a function for, list of tools, which tools are there, how do I use this, what tools exist, "
+        "arguments of a tool, show the schema of a tool, what is possible here"
+    ),
 )
 def moss_tools(call: CallContext, *, query: Question | None = None, names: ToolNames | None = None) -> dict[str, Any]:
     """Find tools by a question or by name; `best` comes with its schema; `moss_call` calls unlisted ones."""
@@ -158,7 +162,10 @@ def _check_name(name: str, known: list[str], at: int) -> str:
     proxy=True,
     answers=ResponseSchema("", {}, is_open=True),
     example='moss call capsule_fetch --arguments \'{"name": "auth"}\'',
-    words="call another tool, run a tool that is not listed, invoke",
+    words=(
+        "call another tool, run a tool that is not listed, invoke, call a tool by name, use an unlisted tool, run"
+        " another tool, execute a tool, tool is not in my list, call a hidden tool"
+    ),
 )
 def moss_call(call: CallContext | None, *, tool: AnyTool, arguments: Arguments | None = None) -> dict[str, Any]:
     """Call any tool, also an unlisted one, and get its answer; `moss_tools` shows its arguments."""

@@ -83,7 +83,9 @@ _REMOVED = ResponseSchema(
         "forget, erase, remove a secret, password stored, leaked credential, api key, purge for good, gdpr, "
         "personal data, wipe, take out, delete forever, irrevocably, sensitive, confidential, token leaked, "
         "scrub, redact, privacy, completely remove, credential, make it disappear, left on disk, nothing left, "
-        "secret"
+        "secret, remove a password, stored a secret by accident, delete without a trace, remove personal data, "
+        "erase completely, leaked key, delete a record, delete a note for good, secret in a note, hard delete, "
+        "remove every trace"
     ),
 )
 def moss_erase(

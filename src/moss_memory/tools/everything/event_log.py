@@ -52,7 +52,11 @@ _EVENT = ResponseSchema(
     idempotent=True,
     answers={"events": list_of(_EVENT, "newest first", shown="answer"), "pagination": PAGINATION},
     example="moss log --by anna --since 7d",
-    words="audit log, who changed this, who wrote what, changes of a person, changes by a token, when was it changed",
+    words=(
+        "audit log, who changed this, who wrote what, changes of a person, changes by a token, when was it "
+        "changed, who did what, who edited, who deleted, who wrote this, log of changes, last changes, what did a"
+        " user change, changes of last week, writes of an agent, recent changes by others"
+    ),
 )
 def moss_log(
     tx: ReadTransaction,

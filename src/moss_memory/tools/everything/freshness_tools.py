@@ -63,8 +63,10 @@ _ITEM = ResponseSchema(
     },
     example="moss freshness --workspace shop",
     words=(
-        "stale, outdated, still true, still valid, out of date, did the code change since, drift, obsolete notes, "
-        "which memories refer to deleted files, check against the code, up to date"
+        "stale, outdated, still true, still valid, out of date, did the code change since, drift, obsolete notes,"
+        " which memories refer to deleted files, check against the code, up to date, is it still correct, do my "
+        "notes still fit the code, has the code changed since, outdated capsules, which notes are stale, files "
+        "changed since, do the decisions still hold, is this decision outdated, can I trust this capsule"
     ),
 )
 def moss_freshness(

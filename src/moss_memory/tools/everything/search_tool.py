@@ -93,7 +93,9 @@ _HIT = ResponseSchema(
         "by meaning, semantic, in May, before June, last week, question, when did we, when was it, find out, "
         "discuss, talk about, mention, anything about, search everything, query, find something, similar, "
         "related, locate, about, keyword, why did we, what do we know about, what did we, how did we, decisions "
-        "from, find notes about, have we ever, where is, who said, remind me"
+        "from, find notes about, have we ever, where is, who said, remind me, search the memory, search all, find"
+        " everything about, do we know, did we talk about, have we seen this before, where did I write, what did "
+        "I say about, search by meaning, when did I, which decision did we make, find a decision"
     ),
 )
 def moss_search(

@@ -32,7 +32,7 @@ def without_disabled(tool: dict[str, Any], disabled: DisabledTools) -> dict[str,
     properties = {
         argument: _enabled_values(part, name, argument, disabled)
         for argument, part in schema["properties"].items()
-        if disabled.takes(name, argument)
+        if disabled.accepts_argument(name, argument)
     }
     kept = [sentence for sentence in _SENTENCE.split(tool["description"]) if not _names_disabled(sentence, disabled)]
     return {**tool, "description": " ".join(kept), "inputSchema": {**schema, "properties": properties}}
@@ -40,7 +40,7 @@ def without_disabled(tool: dict[str, Any], disabled: DisabledTools) -> dict[str,
 
 def _enabled_values(schema: dict[str, Any], tool: str, argument: str, disabled: DisabledTools) -> dict[str, Any]:
     if "enum" in schema:
-        return {**schema, "enum": disabled.values(tool, argument, schema["enum"])}
+        return {**schema, "enum": disabled.allowed_values(tool, argument, schema["enum"])}
     if "items" in schema:
         return {**schema, "items": _enabled_values(schema["items"], tool, argument, disabled)}
     return schema

@@ -8,9 +8,20 @@ import math
 
 from moss_memory.registry import catalog
 from moss_memory.registry.responses import PreserializedDict
-from moss_memory.search.tokens import STOP_WORDS, stems_of, words_in
+from moss_memory.search.tokens import words_in
 
 from .tool_descriptions import describe_tool, with_default_workspace, without_disabled
+from .tool_vocabulary import (
+    asks_about_the_past,
+    asks_for_a_list,
+    asks_to_read,
+    concepts,
+    general_stems,
+    object_stems,
+    stems_in,
+    stop_stems,
+    synonyms,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,46 +32,18 @@ if TYPE_CHECKING:
 
 _NAME, _FIRST_WORDS, _WORDS, _SUMMARY, _REST = 3.0, 3.6, 3.0, 1.5, 0.3
 """The weights of a word in the name, in the first everyday phrase and the others, in the summary, and in the rest."""
-_GENERAL_WORDS = frozenset(
-    """
-    another anything ask every everything get give go keep let look make more need new now old one other please put say
-    see set several show something start take tell thing together two use want work
-    """.split()  # noqa: SIM905
-)
-"""Words of many questions, which tell little about the tool although few tools have them."""
+_PAIR = 0.5
+"""The factor of two words that the name, an everyday phrase or the summary has together."""
+_PAIR_DISTANCE = 3
+"""The maximum distance of the words of a pair, stop words not counted."""
 _GENERAL = 0.3
-_SYNONYMS = (
-    "delete remove drop discard",
-    "edit change update modify alter correct",
-    "load fetch open retrieve",
-    "search find locate",
-    "save store persist",
-    "list enumerate browse",
-    "finish complete done",
-    "merge combine join integrate",
-)
-"""Verbs that mean the same in a question; each counts as the first of its line."""
-_OBJECTS = {
-    "capsule": "capsule handover",
-    "artifact": "artifact json",
-    "branch": "branch fork",
-    "note": "note journal diary",
-    "card": "card hypothesis hypotheses question decision evidence",
-    "task": "task ticket todo plan backlog",
-    "step": "step",
-    "graph": "graph node edge",
-    "conflict": "conflict",
-    "record": "fact",
-    "workspace": "workspace project",
-}
-"""The objects of tools, each with the words for it."""
+"""The factor of general words."""
+_SYNONYM = 0.6
+"""The factor of a tool that has only a synonym of a word."""
 _SAME_OBJECT, _OTHER_OBJECT = 1.5, 0.6
 """The factors of tools for the object that a question names, and of tools for other objects."""
-_QUESTION_WORDS = frozenset({"how", "what", "when", "where", "which", "who", "whose", "why"})
-_PAST_VERBS = frozenset({"did", "had", "has", "have", "was", "were"})
-_PRESENT_VERBS = frozenset({"do", "does"})
-"""A question with one of these is about the present, also with `have`: "which … do we have"."""
-_EXISTENCE_WORDS = frozenset({"exist", "have", "there"})
+_SAME_INTENT, _OTHER_INTENT = 1.2, 0.8
+"""The factors of tools that read, if a question asks for something stored, or that write, if it asks to write."""
 _PAST = 10.0
 """The score of `moss_search` for a question about the past."""
 _PHRASE_WORDS = 5
@@ -70,41 +53,61 @@ _CORE = 1.05
 
 
 def search_tools(question: str) -> list[str]:
-    """Return the names of the tools that share words or phrases with a question, best first."""
+    """Return the names of the tools that share words, pairs of words or phrases with a question, best first."""
     scores: dict[str, float] = {}
     index = _index()
-    stems = _stems(f"{question} list" if _asks_for_a_list(question) else question)
-    phrases = [tuple(stems[at : at + size]) for size in range(2, _PHRASE_WORDS + 1) for at in range(len(stems))]
-    telling = [(stem,) for stem in stems if stem not in _stop_stems()]
-    for term in dict.fromkeys([*telling, *phrases]):
-        factor = _GENERAL if term[0] in _general_stems() and len(term) == 1 else 1.0
+    words = words_in(question)
+    about_the_past = asks_about_the_past(words)
+    stems = stems_in([*words, "list"] if not about_the_past and asks_for_a_list(words) else words)
+    for term in dict.fromkeys([*_content(stems), *_pairs(stems), *_phrases(stems)]):
         for name, weight in index.get(term, ()):
-            scores[name] = scores.get(name, 0.0) + weight * factor
-    if _asks_about_the_past(question):
+            scores[name] = scores.get(name, 0.0) + weight
+    if about_the_past:
         scores["moss_search"] = scores.get("moss_search", 0.0) + _PAST
-    asked = {word for stem in stems for word in _object_stems().get(stem, ())}
-    if asked:
-        scores = {name: score * _object_factor(name, asked) for name, score in scores.items()}
+    asked = frozenset([word for stem in stems for word in object_stems().get(stem, ())])
+    factors = _factors(asked, asks_to_read(words, stems))
+    scores = {name: score * factors[name] for name, score in scores.items()}
     return sorted(scores, key=scores.__getitem__, reverse=True)
 
 
-def _asks_about_the_past(question: str) -> bool:
-    """Return True if a question is about what was stored and not about what to do, as "why did we …"."""
-    first, *rest = words_in(question) or [""]
-    if not _PRESENT_VERBS.isdisjoint(rest):
-        return False
-    return first in _PAST_VERBS or (first in _QUESTION_WORDS and not _PAST_VERBS.isdisjoint(rest))
+@functools.lru_cache(maxsize=256)
+def _factors(asked: frozenset[str], reads: bool | None) -> dict[str, float]:
+    """Return the factor of each tool for a question about these objects that asks to read, to write or neither."""
+    return {
+        operation.name: (_object_factor(operation.name, asked) if asked else 1.0)
+        * (1.0 if reads is None else _SAME_INTENT if operation.only_reads == reads else _OTHER_INTENT)
+        for operation in catalog.operations()
+    }
 
 
-def _asks_for_a_list(question: str) -> bool:
-    """Return True if a question asks what there is, as "which … do we have"."""
-    words = words_in(question)
-    if _asks_about_the_past(question) or not words:
-        return False
-    return words[0] in ("what", "which") and not _EXISTENCE_WORDS.isdisjoint(words)
+def _content(stems: list[str]) -> list[str]:
+    stop = stop_stems()
+    return [stem for stem in stems if stem not in stop]
 
 
-def _object_factor(tool: str, asked: set[str]) -> float:
+def _pairs(stems: list[str]) -> list[str]:
+    """Return the pairs of neighbouring words, in any order, synonyms as one."""
+    known = concepts()
+    found = [known.get(stem, stem) for stem in _content(stems)]
+    return [
+        f"{one}+{other}" if one < other else f"{other}+{one}"
+        for at, one in enumerate(found)
+        for other in found[at + 1 : at + 1 + _PAIR_DISTANCE]
+        if one != other
+    ]
+
+
+def _phrases(stems: list[str]) -> list[str]:
+    """Return the parts of a question that may be a phrase."""
+    count = len(stems)
+    return [
+        " ".join(stems[at : at + size])
+        for at in range(count - 1)
+        for size in range(2, min(_PHRASE_WORDS, count - at) + 1)
+    ]
+
+
+def _object_factor(tool: str, asked: frozenset[str]) -> float:
     objects = _objects_of(tool)
     if not objects:
         return 1.0
@@ -117,7 +120,7 @@ def _objects_of(tool: str) -> frozenset[str]:
     family = catalog.toolsets_of(tool)
     if not family or ("task" in family and len(family) > 1):
         return frozenset()
-    found = {word for stem in _stems(tool) for word in _object_stems().get(stem, ())}
+    found = {word for stem in _stems(tool) for word in object_stems().get(stem, ())}
     if "reasoning" not in family:
         found.update(family)
     elif not found:
@@ -154,63 +157,52 @@ def _descriptions() -> dict[str, dict[str, Any]]:
 
 
 @functools.cache
-def _index() -> dict[tuple[str, ...], list[tuple[str, float]]]:
-    """Return the tools of each stem and of each everyday phrase with their weights, higher for rare ones."""
-    found: dict[tuple[str, ...], dict[str, float]] = {}
+def _index() -> dict[str, list[tuple[str, float]]]:
+    """Return the tools of each stem, pair and everyday phrase with their weights, higher for rare ones."""
+    found: dict[str, dict[str, float]] = {}
     tools = catalog.operations()
     for operation in tools:
         usual = _CORE if operation.name in catalog.CORE else 1.0
         for term, weight in _terms(operation):
             weights = found.setdefault(term, {})
             weights[operation.name] = max(weight * usual, weights.get(operation.name, 0.0))
-    return {
-        term: [(name, weight * math.log(1 + len(tools) / len(weights))) for name, weight in weights.items()]
-        for term, weights in found.items()
-    }
+    index = {term: _weigh(weights, len(tools)) for term, weights in found.items()}
+    for stem, others in synonyms().items():
+        alike: dict[str, float] = {}
+        for other in (stem, *others):
+            for name, weight in found.get(other, {}).items():
+                alike[name] = max(weight, alike.get(name, 0.0))
+        weighed = {name: weight * _SYNONYM for name, weight in _weigh(alike, len(tools)).items()}
+        for name, weight in index.get(stem, {}).items():
+            weighed[name] = max(weight, weighed[name])
+        index[stem] = weighed
+    for stem in general_stems() & index.keys():
+        index[stem] = {name: weight * _GENERAL for name, weight in index[stem].items()}
+    return {term: list(weights.items()) for term, weights in index.items()}
 
 
-def _terms(operation: Operation) -> Iterator[tuple[tuple[str, ...], float]]:
-    """Yield the stems and phrases of a tool with their weights."""
+def _weigh(weights: dict[str, float], tools: int) -> dict[str, float]:
+    """Return weights multiplied by the rarity of a term that these tools have."""
+    rarity = math.log(1 + tools / max(len(weights), 1))
+    return {name: weight * rarity for name, weight in weights.items()}
+
+
+def _terms(operation: Operation) -> Iterator[tuple[str, float]]:
+    """Yield the stems, pairs and phrases of a tool with their weights."""
     rest = [operation.description, *operation.parameters]
     rest += [str(schema.get("description", "")) for schema in operation.parameters.values()]
     family = catalog.toolset_of(operation.name)
-    texts = [(f"{operation.name} {family}", _NAME), (operation.summary, _SUMMARY), (" ".join(rest), _REST)]
-    for at, phrase in enumerate(operation.words.split(",")):
-        texts.append((phrase, _FIRST_WORDS if at == 0 else _WORDS))
-        stems = tuple(_stems(phrase))
-        if 1 < len(stems) <= _PHRASE_WORDS:
-            yield stems, _WORDS
+    phrases = [(phrase, _WORDS if at else _FIRST_WORDS) for at, phrase in enumerate(operation.words.split(","))]
+    texts = [(f"{operation.name} {family}", _NAME), (operation.summary, _SUMMARY), *phrases]
+    for text, weight in [*texts, (" ".join(rest), _REST)]:
+        yield from ((stem, weight) for stem in _content(_stems(text)))
     for text, weight in texts:
-        for stem in _stems(text):
-            if stem not in _stop_stems():
-                yield (stem,), weight
+        yield from ((pair, weight * _PAIR) for pair in _pairs(_stems(text)))
+    for text, _ in phrases:
+        stems = _stems(text)
+        if 1 < len(stems) <= _PHRASE_WORDS:
+            yield " ".join(stems), _WORDS
 
 
 def _stems(text: str) -> list[str]:
-    plain = text.replace("_", " ").replace("hand-over", "handover")
-    return [_synonyms().get(stem, stem) for stem in stems_of(words_in(plain))]
-
-
-@functools.cache
-def _synonyms() -> dict[str, str]:
-    return {stem: stems[0] for line in _SYNONYMS for stems in [stems_of(line.split())] for stem in stems}
-
-
-@functools.cache
-def _object_stems() -> dict[str, tuple[str, ...]]:
-    """Return the objects that a stem is a word for."""
-    found: dict[str, tuple[str, ...]] = {}
-    for name, words in _OBJECTS.items():
-        for stem in stems_of(words.split()):
-            found[stem] = (*found.get(stem, ()), name)
-    return found
-
-
-@functools.cache
-def _stop_stems() -> frozenset[str]:
-    return frozenset(stems_of(STOP_WORDS))
-
-
-@functools.cache
-def _general_stems() -> frozenset[str]:
-    return frozenset(stems_of(_GENERAL_WORDS))
+    return stems_in(words_in(text.replace("_", " ")))

@@ -84,7 +84,9 @@ _VERSION = ResponseSchema(
     words=(
         "earlier versions, who changed this, who changed it, list versions, older versions, who changed, what "
         "changed in it, revisions, change log, list of changes, when was it edited, diff between versions, past "
-        "versions"
+        "versions, versions of a capsule, show older versions, version history, history of a capsule, list the "
+        "revisions, how did the capsule look before, which versions are there, when was the capsule changed, "
+        "versions of an artifact"
     ),
 )
 def moss_history(
@@ -135,7 +137,10 @@ def moss_history(
     example="moss revert shop/auth --version 3",
     words=(
         "undo, undo a change, undo my last edit, go back, revert, roll back, overwritten by mistake, restore the "
-        "old text, take back, previous version, before my change, mess up, wrong edit, rollback, back to version"
+        "old text, take back, previous version, before my change, mess up, wrong edit, rollback, back to version,"
+        " go back to an older version, restore an earlier version, undo an edit, undo an overwrite, put back the "
+        "old version, I overwrote the text, get the old text back, revert a capsule, revert an artifact, wrong "
+        "text saved, reverse a change"
     ),
 )
 def moss_revert(
@@ -178,7 +183,8 @@ def moss_revert(
     words=(
         "rename, move to another workspace, new name, different workspace, call it something else, move an "
         "artifact, move a capsule, other name, change the name, change the workspace, relocate, retitle the "
-        "handle"
+        "handle, rename a capsule, rename an artifact, change the name of a capsule, move to a different project,"
+        " wrong workspace, saved in the wrong project, give it another name, call the capsule something else"
     ),
 )
 def moss_rename(

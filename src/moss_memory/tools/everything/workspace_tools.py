@@ -54,7 +54,8 @@ WORKSPACE = ResponseSchema(
     words=(
         "projects, which projects exist, list workspaces, namespaces, where is everything, overview of all "
         "projects, every project, all projects in the store, workspace names, how many projects, switch project, "
-        "which workspaces, all workspaces"
+        "which workspaces, all workspaces, which projects are stored, list projects, what workspaces are there, "
+        "all my projects, names of the projects, in which project, how big is each workspace, other projects"
     ),
 )
 def moss_workspaces(tx: ReadTransaction, *, limit: Limit = 50, offset: Offset = 0) -> dict[str, Any]:

@@ -307,7 +307,7 @@ where workspace_norm = :workspace and resolution is null order by seq limit 1
 
 -- name: hidden_notes
 select e.seq from doc_entries e
-where e.hidden = 1 and e.ts_ms <= :before_ms{place} and not exists (
+where e.hidden = 1 and e.ts_ms <= :before_ms{in_workspace} and not exists (
   select 1 from tags t where t.workspace_norm = e.workspace_norm and t.seq = e.seq)
 order by e.seq
 
@@ -323,7 +323,7 @@ where shape = 'log' and doc = 'notes' and last_seq is not null and not exists (
 
 -- name: tombstones
 select distinct v.branch_id, v.doc, v.key from graph_versions v
-where v.deleted = 1 and v.next_seq = 9223372036854775807 and v.ts_ms <= :before_ms{place}
+where v.deleted = 1 and v.next_seq = 9223372036854775807 and v.ts_ms <= :before_ms{in_workspace}
 order by v.branch_id, v.doc, v.key
 
 -- name: base_of

@@ -115,14 +115,14 @@ class _Purge:
 def _hidden_notes(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[int]:
     """Yield the notes that no branch shows and no tag names."""
     condition = "" if scope["workspace"] is None else " and e.workspace_norm = :workspace"
-    return (seq for (seq,) in tx.stream(sql["hidden_notes"].format(place=condition), _parameters(scope)))
+    return (seq for (seq,) in tx.stream(sql["hidden_notes"].filled(in_workspace=condition), _parameters(scope)))
 
 
 def _deleted_keys(tx: ReadTransaction, scope: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
     """Yield the nodes and edges that are deleted on all related branches."""
     condition = "" if scope["workspace"] is None else " and v.workspace_norm = :workspace"
     seen: set[tuple[int, str, str]] = set()
-    for branch_id, doc, key in list(tx.stream(sql["tombstones"].format(place=condition), _parameters(scope))):
+    for branch_id, doc, key in list(tx.stream(sql["tombstones"].filled(in_workspace=condition), _parameters(scope))):
         found = root_branch(tx, branch_id), doc, key
         if found not in seen and _is_deleted(tx, *found):
             seen.add(found)

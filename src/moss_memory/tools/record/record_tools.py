@@ -164,7 +164,9 @@ def _propose_capability(tool: str, values: dict[str, Any], error: MossError) -> 
     words=(
         "record a fact, structured record, feature unit, release, session, provenance, log a decision as a "
         "record, submit, fact with its source, months later, store a fact, log a release, record a decision for "
-        "later, validation result, codebase entity"
+        "later, validation result, codebase entity, submit a record, store a fact with its source, record a "
+        "release, record a feature, log that a version was released, write a record, record a validation, save a "
+        "fact, add a fact, record where it came from"
     ),
 )
 def submit_payload(
@@ -228,7 +230,8 @@ def _is_semantic_search(arguments: Any) -> bool:
     example="moss record find 'token rotation' --type agent_decision",
     words=(
         "find records, facts, look up submitted records, filter by property, query records, search facts, "
-        "decisions on record, find submissions"
+        "decisions on record, find submissions, find facts, search records, which facts were submitted, list "
+        "records, records about a topic, original submissions, look up a fact, records of a type"
     ),
 )
 def retrieve_records(
@@ -263,8 +266,10 @@ def retrieve_records(
     example="moss record entities --entity-type feature_unit",
     words=(
         "current state of an entity, what is known about, what is planned now, snapshot, feature status, as of a "
-        "date, planned, roadmap, latest state, properties, status of a feature, current facts, entity, what do we "
-        "know about"
+        "date, planned, roadmap, latest state, properties, status of a feature, current facts, entity, what do we"
+        " know about, current state of a feature, which features are planned, list entities, state of a release, "
+        "what is true now, status of features, state at a date, list feature units, which releases are there, "
+        "latest version of a component"
     ),
 )
 def retrieve_entities(
@@ -309,7 +314,9 @@ def retrieve_entities(
     example="moss record timeline --after-date 2025-12-01",
     words=(
         "timeline, what happened when, chronology, events in a period, between two dates, last month, history of "
-        "events, dates, calendar, when did it happen, sequence of events"
+        "events, dates, calendar, when did it happen, sequence of events, what happened in a month, events "
+        "between two dates, show the timeline, what events were there, when was it released, events of a feature,"
+        " history of releases, what happened in March, sequence of releases"
     ),
 )
 def list_timeline_events(
@@ -355,8 +362,10 @@ def list_timeline_events(
     },
     example="moss record capabilities",
     words=(
-        "what can be recorded, kinds of records, which fields does a record need, record schema, example of a record, "
-        "required fields, allowed values, record types, formats of payloads"
+        "what can be recorded, kinds of records, which fields does a record need, record schema, example of a "
+        "record, required fields, allowed values, record types, formats of payloads, what can I submit, fields of"
+        " a record, types of records, which facts can be recorded, example of a payload, how must a record look, "
+        "capabilities"
     ),
 )
 def record_capabilities(

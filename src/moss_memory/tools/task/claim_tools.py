@@ -57,7 +57,8 @@ class Ready(NamedRow):
     words=(
         "what can I start, can be started, available work, unblocked tasks, free tasks, pick something to do, "
         "what is available, who needs help, next free task, unassigned, something to work on, give me work, not "
-        "taken yet"
+        "taken yet, which tasks can I start, tasks nobody works on, what is free, find work, tasks without "
+        "blockers, tasks that are ready, available tasks, what could I work on, unclaimed tasks"
     ),
 )
 def tasks_ready(
@@ -102,7 +103,9 @@ def tasks_ready(
     words=(
         "reserve, claim, take, lock, assign to me, nobody else, release, give back, lease, work on it alone, so "
         "that nobody starts it, mine, hold, exclusive, pick up a task, take over a task, keep others off, "
-        "allocate, book, start working on a task, free it again, stop working on a task, not taken"
+        "allocate, book, start working on a task, free it again, stop working on a task, not taken, claim a task,"
+        " reserve a step, take a task, lock a task, make sure nobody else starts it, give a task back, release a "
+        "task, renew the lease, let others have it, I am working on this, I will do it, sign up for a task"
     ),
 )
 def tasks_claim(

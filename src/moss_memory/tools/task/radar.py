@@ -79,8 +79,10 @@ _PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
     },
     example="moss task radar TASK-001 -w shop",
     words=(
-        "what next, what should I do next, where do we stand, status of the work, progress, next step, dashboard, "
-        "situation, current status, how far are we, what now, what to do now, overview of the work"
+        "what next, what should I do next, where do we stand, status of the work, progress, next step, dashboard,"
+        " situation, current status, how far are we, what now, what to do now, overview of the work, what do I do"
+        " now, what is next, next thing to do, how is it going, how far along, where are we, what is left to do, "
+        "state of the plan, how much is done, which step is next"
     ),
 )
 def tasks_radar(
@@ -122,7 +124,8 @@ def tasks_radar(
     example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
     words=(
         "what changed in tasks since, news, events, updates since, recent activity, changes since, what did "
-        "others do, poll"
+        "others do, poll, what happened to the tasks, changes to tasks since, task events, what is new in the "
+        "tasks, which tasks changed, what did the others do on tasks, since yesterday"
     ),
 )
 def tasks_delta(
@@ -164,7 +167,9 @@ def tasks_delta(
     example="moss task handoff TASK-001 -w shop --as-capsule",
     words=(
         "hand over a task, hand the work over, hand off, colleague, summary for the next person, end of shift, "
-        "status report, pass the work on, transfer, summarize the work, wrap up, leave instructions"
+        "status report, pass the work on, transfer, summarize the work, wrap up, leave instructions, summary of "
+        "the work for a colleague, hand the task to somebody else, hand-over document of a task, report on the "
+        "work, brief a colleague, summarize progress, write a status report, end of my shift"
     ),
 )
 def tasks_handoff(

@@ -69,7 +69,8 @@ _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}
     example="""moss task decompose TASK-001 -w shop --steps '[{"title":"Write the failing test"}]'""",
     words=(
         "split into steps, break down, subtasks, add steps, checklist, divide, plan the steps of a task, smaller "
-        "pieces, sub-steps"
+        "pieces, sub-steps, break a task into steps, split a task, add a step, add steps to a plan, add a step to"
+        " a task, add subtasks, make a checklist for a task, smaller tasks, list the steps needed"
     ),
 )
 def tasks_decompose(
@@ -100,7 +101,11 @@ def tasks_decompose(
     scan_secrets=True,
     answers={**CHANGED, "step": STEP_NAMED},
     example="moss task define TASK-001 -w shop --path s:0 --tests 'pytest tests/keys'",
-    words="change a step, acceptance criteria, edit a step, tests of a step",
+    words=(
+        "change a step, acceptance criteria, edit a step, tests of a step, change the acceptance criteria, change"
+        " the title of a step, edit the tests of a step, rewrite a step, update a step, success criteria of a "
+        "step, add a blocker to a step, define when a step is done"
+    ),
 )
 def tasks_define(
     tx: Transaction,
@@ -141,7 +146,9 @@ def tasks_define(
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task note TASK-001 -w shop 'The old key is still used by the worker.'",
     words=(
-        "comment on a task, progress on a task, note about a step, write progress, remark on a task, update on a task"
+        "comment on a task, progress on a task, note about a step, write progress, remark on a task, update on a "
+        "task, comment on a ticket, add a note to a task, note progress, write a comment, leave a comment, "
+        "progress report on a step, tell how the task goes"
     ),
 )
 def tasks_note(
@@ -172,7 +179,8 @@ def tasks_note(
     example="""moss task verify TASK-001 -w shop --path s:0 --checkpoints '{"criteria":true,"tests":true}'""",
     words=(
         "confirm tests passed, criteria met, sign off, check, confirm, tests are green, review passed, quality "
-        "gate, approve"
+        "gate, approve, confirm a checkpoint, tests passed, verify a step, criteria are met, confirm the "
+        "criteria, mark the tests as passed, check without closing, security review passed"
     ),
 )
 def tasks_verify(
@@ -203,7 +211,8 @@ def tasks_verify(
     example="moss task done TASK-001 -w shop --path s:0",
     words=(
         "step finished, check off, tick off, close a step, completed step, finished a step, completed this step, "
-        "mark a step as done, done with this step, finish a step"
+        "mark a step as done, done with this step, finish a step, tick off a step, check a step off, step is "
+        "done, complete a step, finish this step, close the current step, mark step as finished, step completed"
     ),
 )
 def tasks_done(
@@ -235,7 +244,11 @@ def tasks_done(
     mutates=True,
     answers={**CHANGED, "step": STEP_NAMED.or_absent()},
     example="moss task reopen TASK-001 -w shop --path s:0",
-    words="reopen, not done after all, undo done, redo, failed again, closed too early, not finished",
+    words=(
+        "reopen, not done after all, undo done, redo, failed again, closed too early, not finished, open a task "
+        "again, reopen a step, step was not done, undo the completion, mark as not done, closed by mistake, task "
+        "is not finished after all, bug came back"
+    ),
 )
 def tasks_reopen(
     tx: Transaction,
@@ -272,7 +285,9 @@ def tasks_reopen(
     example="moss task block TASK-001 -w shop --path s:1 --reason 'waiting for the key'",
     words=(
         "blocked, stuck, waiting for, unblock, impediment, wait for somebody, cannot go on, dependency outside, "
-        "mark as blocked, hold up, obstacle, pause a step"
+        "mark as blocked, hold up, obstacle, pause a step, step is blocked, I am stuck, mark a step as blocked, "
+        "cannot continue, waiting for someone, blocked by something, remove the block, waiting for an answer, "
+        "server is down"
     ),
 )
 def tasks_block(
@@ -301,7 +316,8 @@ def tasks_block(
     example="moss task evidence TASK-001 -w shop --path s:0 --checks 'pytest: 12 passed'",
     words=(
         "attach proof, link to a pull request, test output, attach a log, attach evidence, proof of work, link, "
-        "screenshot, benchmark result"
+        "screenshot, benchmark result, add a link to a task, attach a pull request, add proof, attach test "
+        "results, attach a commit, link a file to a task, evidence for a step, prove that it works"
     ),
 )
 def tasks_evidence(

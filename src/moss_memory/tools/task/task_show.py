@@ -33,7 +33,9 @@ NOTES_SHOWN = 200
     example="moss task show TASK-001 -w shop",
     words=(
         "details of a task, whole task, steps and criteria, look at a task, who works on it, show a task, full "
-        "task, read a task, task description, acceptance criteria of a task"
+        "task, read a task, task description, acceptance criteria of a task, show everything about a task, "
+        "details of a step, show a plan, open a task, steps of a task, what does the task say, view a ticket, see"
+        " the notes of a task"
     ),
 )
 def tasks_show(

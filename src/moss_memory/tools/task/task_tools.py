@@ -82,7 +82,9 @@ _EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract
     example="moss task create task 'Rotate the signing keys' -w shop --parent PLAN-001",
     words=(
         "new task, todo, to-do, ticket, plan, add work, open an issue, backlog item, schedule, plan a project, "
-        "plan with several steps, start a project, create a task, make a plan, new work item, story, bug report"
+        "plan with several steps, start a project, create a task, make a plan, new work item, story, bug report, "
+        "add a task, add a todo, file a ticket, file a bug, create a plan, new plan, open a ticket, write a task,"
+        " set up a plan, plan the work, put on the list"
     ),
 )
 def tasks_create(
@@ -135,7 +137,9 @@ def tasks_create(
     example="moss task list -w shop --status ACTIVE",
     words=(
         "list tasks, todos, all plans, backlog, by status, unfinished work, done tasks, show the backlog, which "
-        "tasks are there, open tasks, overview of tasks, finished tasks, all todos"
+        "tasks are there, open tasks, overview of tasks, finished tasks, all todos, show all tasks, list plans, "
+        "which tasks are open, which tasks are not finished, remaining tasks, tasks with a tag, tasks of a plan, "
+        "what is on the list, which tasks are done"
     ),
 )
 def tasks_list(
@@ -184,7 +188,9 @@ def tasks_list(
     words=(
         "change a task, rename a task, priority, urgent, depends on, due, description, dependency, make urgent, "
         "more important, deadline, update a task, change the title of a task, tags of a task, blocked by another "
-        "task"
+        "task, edit a task, raise the priority, change the priority of a task, task depends on another, task must"
+        " wait for another task, change the description of a task, rename a plan, retitle a task, low priority, "
+        "add a dependency"
     ),
 )
 def tasks_edit(
@@ -230,7 +236,9 @@ def tasks_edit(
     example="moss task complete TASK-001 -w shop",
     words=(
         "finish a task, mark as done, close a ticket, complete, set status, in progress, whole task finished, "
-        "everything done, ship, task completed, mark task done, activate, begin a task, close a plan"
+        "everything done, ship, task completed, mark task done, activate, begin a task, close a plan, task is "
+        "finished, ticket is done, close a task, complete a plan, finish the whole task, mark the ticket as "
+        "finished, set a task to active, start a task, plan is done"
     ),
 )
 def tasks_complete(
@@ -260,8 +268,9 @@ def tasks_complete(
     answers={**CHANGED, "step": STEP_NAMED.or_absent(), "deleted": flag("true")},
     example="moss task delete TASK-001 -w shop --path s:2",
     words=(
-        "delete a task, cancel, remove a plan or step, no longer needed, drop a task, remove a task, remove a "
-        "task, abort"
+        "delete a task, cancel, remove a plan or step, no longer needed, drop a task, remove a task, abort, "
+        "delete a step, delete a plan, cancel a task, we will not do it, remove a ticket, get rid of a task, "
+        "remove a step, task created by mistake"
     ),
 )
 def tasks_delete(
@@ -296,7 +305,11 @@ def tasks_delete(
         "title": text("its title, where it was set", optional=True),
     },
     example="moss task focus TASK-001 -w shop",
-    words="current task, focus, are we working on, what are we working on, switch to a task",
+    words=(
+        "current task, focus, are we working on, what are we working on, switch to a task, which task are we on, "
+        "what is the current task, set the focus, set the current task, focus on a task, change the focus, clear "
+        "the focus, active task, which plan are we working on"
+    ),
 )
 def tasks_focus(
     tx: Transaction,

@@ -25,6 +25,9 @@ class GitRepository:
         if not self._branch:
             raise invalid_request(f"the repository of {folder} is on no branch; `git switch` to one first", path="git")
         self._remote = self._run("config", f"branch.{self._branch}.remote")[1].strip() or self._first_remote()
+        for name in (self._branch, self._remote):
+            if name.startswith("-"):  # git would take it for an option, and an option can name a program
+                raise invalid_request(f"the branch or remote {name!r} of {folder} begins with a hyphen", path="git")
 
     @property
     def has_remote(self) -> bool:

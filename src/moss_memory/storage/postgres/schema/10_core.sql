@@ -172,10 +172,15 @@ end $$;
 
 create trigger events_counted after insert on events for each row execute function count_event();
 
--- Who writes. Calls that write in one workspace come one after the other, beside those of other workspaces; a call that
--- may write anywhere, whose `place` is null, waits for all of them and lets nobody in. Locks end with the transaction.
--- The number of the call's change is taken together with the transaction's own: of two calls the one with the smaller
--- number has the smaller transaction too, by which readers know what may still come.
+-- The advisory locks of Moss. The first key is 1836020595 ("moss" in ASCII), the second is:
+--   0  writers: shared by a write in one workspace, exclusive for a write in the whole store; until the commit
+--   1  take_numbers: while a range of numbers is reserved
+--   2  begin_change: while a call gets the number of its change and its transaction id
+-- Besides these, workspace_lock(place) is the key of one workspace: exclusive for a write in it, until the commit.
+
+-- One writer per workspace; a call with workspace null locks the whole store. The locks end with the transaction.
+-- Each call gets the number of its change together with its transaction id, so both numbers have the same order:
+-- readers use that to find changes that are not committed yet.
 create function enter_write(place text, wait_ms bigint, out version bigint, out change bigint) language plpgsql as $$
 begin
   perform set_config('lock_timeout', wait_ms::text, true);

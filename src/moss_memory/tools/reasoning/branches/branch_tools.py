@@ -59,7 +59,10 @@ _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")
         "defaults": DEFAULTS,
     },
     example="moss branch init --workspace shop",
-    words="start, set up, initialize a workspace for reasoning, first use",
+    words=(
+        "start, set up, initialize a workspace for reasoning, first use, set up reasoning, prepare a workspace, "
+        "new reasoning workspace, create the main branch, begin a new workspace, start reasoning"
+    ),
 )
 def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[str, Any]:
     """Begin reasoning in a workspace: makes branch `main` and checks it out, unless that was done before."""
@@ -95,8 +98,9 @@ def branchmind_init(tx: Transaction, *, workspace: RequiredWorkspace) -> dict[st
     },
     example="moss branch status --workspace shop",
     words=(
-        "health, current branch, which branch am I on, checkout, head, state of the reasoning, current state of a "
-        "workspace, is anything there"
+        "health, current branch, which branch am I on, checkout, head, state of the reasoning, current state of a"
+        " workspace, is anything there, which branch is checked out, what is the current branch, active branch, "
+        "is the workspace set up, are there open conflicts, short status of the workspace"
     ),
 )
 def branchmind_status(
@@ -131,7 +135,9 @@ def branchmind_status(
     example="moss branch create what-if --workspace shop",
     words=(
         "what-if, try an alternative, fork, experiment, new branch, explore another approach, second option, "
-        "branch off, parallel idea, variant, hypothetical, sandbox, test an idea safely"
+        "branch off, parallel idea, variant, hypothetical, sandbox, test an idea safely, create a branch, start "
+        "an experiment, try something without touching main, try a different approach, explore in isolation, "
+        "what-if copy, make a fork, branch from another branch"
     ),
 )
 def branchmind_branch_create(
@@ -161,7 +167,10 @@ def branchmind_branch_create(
     has_budget=True,
     answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
     example="moss branch list --workspace shop",
-    words="list branches, which alternatives exist, what-ifs",
+    words=(
+        "list branches, which alternatives exist, what-ifs, show all branches, what branches are there, which "
+        "branches exist, which experiments are there, names of branches"
+    ),
 )
 def branchmind_branch_list(
     tx: ReadTransaction,
@@ -195,7 +204,8 @@ def branchmind_branch_list(
     example="moss branch checkout what-if --workspace shop",
     words=(
         "switch branch, change branch, go to a branch, work on another branch, go to the branch, use a branch, "
-        "change to another branch"
+        "change to another branch, switch to another branch, check out a branch, back to main, make it the "
+        "current branch, move to a branch, select a branch"
     ),
 )
 def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: ExistingBranch) -> dict[str, Any]:
@@ -212,7 +222,10 @@ def branchmind_checkout(tx: Transaction, *, workspace: RequiredWorkspace, ref: E
     scan_secrets=True,
     answers={**WORKSPACE, "previous": text("its name before"), "current": text("its name now")},
     example="moss branch rename what-if cache-in-redis --workspace shop",
-    words="rename a branch, different name for a branch, another name",
+    words=(
+        "rename a branch, different name for a branch, another name, give a branch another name, rename an "
+        "experiment, new name of a branch, branch has the wrong name"
+    ),
 )
 def branchmind_branch_rename(
     tx: Transaction, *, workspace: RequiredWorkspace, old: ExistingBranch, new: BranchName
@@ -233,7 +246,9 @@ def branchmind_branch_rename(
     answers={**WORKSPACE, "name": text("its name"), "deleted": flag("true")},
     example="moss branch delete what-if --workspace shop",
     words=(
-        "delete a branch, drop an alternative, abandon an experiment, throw away a what-if, branch no longer needed"
+        "delete a branch, drop an alternative, abandon an experiment, throw away a what-if, branch no longer "
+        "needed, remove a branch, get rid of a branch, discard an experiment, delete a failed experiment, throw "
+        "away a branch, clean up branches"
     ),
 )
 def branchmind_branch_delete(tx: Transaction, *, workspace: RequiredWorkspace, name: ExistingBranch) -> dict[str, Any]:

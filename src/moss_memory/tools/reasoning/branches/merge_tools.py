@@ -61,7 +61,9 @@ MERGED = ResponseSchema(
     },
     example="moss notes merge what-if main --workspace shop",
     words=(
-        "merge notes, bring notes back, copy notes of a branch to main, combine notes of two branches, copy entries"
+        "merge notes, bring notes back, copy notes of a branch to main, combine notes of two branches, copy "
+        "entries, copy notes to another branch, merge only the notes, take over notes from a branch, merge one "
+        "document, bring the notes of an experiment to main"
     ),
 )
 def branchmind_merge(
@@ -98,7 +100,8 @@ def branchmind_merge(
     example="moss graph merge what-if main --workspace shop",
     words=(
         "merge the graph, integrate the what-if, bring cards back, merge a what-if into main, adopt an "
-        "experiment, combine branches, integrate, apply the experiment, merge branch"
+        "experiment, combine branches, integrate, apply the experiment, merge branch, merge only the graph, merge"
+        " cards into main, take over the cards of a branch, bring graph changes to main"
     ),
 )
 def branchmind_graph_merge(
@@ -136,8 +139,11 @@ def branchmind_graph_merge(
     },
     example="moss branch merge what-if --workspace shop",
     words=(
-        "merge a branch, merge everything back, bring a whole branch into main, finish a what-if, land the branch, "
-        "adopt the result of an experiment, combine the branch with its base"
+        "merge a branch, merge everything back, bring a whole branch into main, finish a what-if, land the "
+        "branch, adopt the result of an experiment, combine the branch with its base, bring a branch back, "
+        "merge the experiment, bring"
+        " the experiment into main, merge back, the experiment worked, merge my branch into main, take over "
+        "everything from a branch, close an experiment"
     ),
 )
 def branchmind_merge_back(

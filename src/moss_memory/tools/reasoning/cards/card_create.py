@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     answers=WRITTEN_CARD,
     example="moss think card 'The cache is never cleared.' -w shop",
     words=(
-        "note a thought, record a decision, hypothesis, question, evidence, reasoning, think aloud, why we chose, "
-        "add a card, capture an idea, thought"
+        "note a thought, record a decision, hypothesis, question, evidence, reasoning, think aloud, why we chose,"
+        " add a card, capture an idea, thought, write a card, create a card, record what I think, note an insight"
+        " with links, replace an older decision, card that answers a question, reverse a decision"
     ),
 )
 def branchmind_think_card(
@@ -100,7 +101,8 @@ def _write_card(
     example="moss think add-hypothesis 'Say it in a line' -w shop",
     words=(
         "guess, suspicion, suspect, theory, assume, maybe the cause is, possible cause, might be, presumably, "
-        "suspect the"
+        "suspect the, I think that, add a hypothesis, propose an explanation, it could be, my guess is, new "
+        "hypothesis, what if the cause, I believe, assumption, probably"
     ),
 )
 def branchmind_think_add_hypothesis(
@@ -131,7 +133,11 @@ def branchmind_think_add_hypothesis(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-question 'Say it in a line' -w shop",
-    words="open question, unknown, ask, unclear, find out, do not know, not known yet, something to clarify, wonder",
+    words=(
+        "open question, unknown, ask, unclear, find out, do not know, not known yet, something to clarify, "
+        "wonder, add a question, note an open question, keep a question for later, something we need to find out,"
+        " we do not know whether, ask later, unanswered"
+    ),
 )
 def branchmind_think_add_question(
     tx: Transaction,
@@ -161,7 +167,10 @@ def branchmind_think_add_question(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-test 'Say it in a line' -w shop",
-    words="experiment, how to check a guess, falsify, verify a theory",
+    words=(
+        "experiment, how to check a guess, falsify, verify a theory, add a test card, plan an experiment, how can"
+        " we disprove, test a hypothesis, design a test, way to check a hypothesis, verify a hypothesis"
+    ),
 )
 def branchmind_think_add_test(
     tx: Transaction,
@@ -191,7 +200,10 @@ def branchmind_think_add_test(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-note 'Say it in a line' -w shop",
-    words="keep a remark, remark on a card, observation",
+    words=(
+        "keep a remark, remark on a card, observation, add a note card, note on a card, side note, note that "
+        "belongs to a card, linkable note"
+    ),
 )
 def branchmind_think_add_note(
     tx: Transaction,
@@ -223,7 +235,8 @@ def branchmind_think_add_note(
     example="moss think add-decision 'Say it in a line' -w shop",
     words=(
         "decision, chosen option, choose, choice, rationale, pick, ADR, architecture decision, we agreed, settle "
-        "on, went with, document a decision"
+        "on, went with, document a decision, add a decision, we decided, record why we chose, reason for a "
+        "choice, decide between options, why we picked, write down what was decided, decision record, trade-off"
     ),
 )
 def branchmind_think_add_decision(
@@ -256,7 +269,9 @@ def branchmind_think_add_decision(
     example="moss think add-evidence 'Say it in a line' -w shop",
     words=(
         "evidence, measurement, proof, finding, log output, observed, confirm a guess, result of an experiment, "
-        "benchmark, data, support a hypothesis, proof for a theory"
+        "benchmark, data, support a hypothesis, proof for a theory, add evidence, the test showed, what I "
+        "measured, benchmark shows, result that supports a hypothesis, evidence against, it turned out, confirmed"
+        " by, observation that rejects"
     ),
 )
 def branchmind_think_add_evidence(
@@ -287,7 +302,10 @@ def branchmind_think_add_evidence(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-frame 'Say it in a line' -w shop",
-    words="define the problem, goal, scope, what does done mean",
+    words=(
+        "define the problem, goal, scope, what does done mean, frame the problem, state the problem, problem "
+        "statement, what are we solving, definition of done, constraints, describe the goal"
+    ),
 )
 def branchmind_think_add_frame(
     tx: Transaction,
@@ -317,7 +335,10 @@ def branchmind_think_add_frame(
     aliases=REF,
     answers=WRITTEN_CARD,
     example="moss think add-update 'Say it in a line' -w shop",
-    words="something changed, new information, correction of what was known",
+    words=(
+        "something changed, new information, correction of what was known, update what we know, facts have "
+        "changed, new facts, situation is different now, add an update, what we knew is wrong, news about a card"
+    ),
 )
 def branchmind_think_add_update(
     tx: Transaction,

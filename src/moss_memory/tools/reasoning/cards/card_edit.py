@@ -97,7 +97,8 @@ _GROUP = ResponseSchema(
     example="moss think link CARD-4 blocks CARD-2 -w shop",
     words=(
         "connect, relate, link two cards, supports, contradicts, supersedes, because of, relationship between "
-        "cards, depends on, edge, one causes the other"
+        "cards, depends on, edge, one causes the other, link cards, connect two cards, card supports another, "
+        "relate a decision to evidence, add a link between cards, this contradicts that, one card blocks another"
     ),
 )
 def branchmind_think_link(
@@ -141,7 +142,9 @@ def branchmind_think_link(
     words=(
         "close a card, resolve, reject, accept, supersede, mark a question as answered, hypothesis confirmed or "
         "refuted, obsolete, change the status of a card, withdraw, invalidate, outdated, no longer valid, "
-        "disproved, proven, replace a decision"
+        "disproved, proven, replace a decision, mark as rejected, mark a hypothesis as confirmed, reject a "
+        "hypothesis, question is answered, close a question, set the status of a card, decision is no longer "
+        "valid, accept a decision, hypothesis was wrong, card is done"
     ),
 )
 def branchmind_think_set_status(
@@ -179,7 +182,10 @@ def branchmind_think_set_status(
     aliases=BRANCH,
     answers={**CARD_REF, "pinned": flag("whether they are pinned now"), **_TOUCHED},
     example="moss think pin CARD-2 -w shop",
-    words="pin, keep on top, important, unpin, star, favourite, make a favourite",
+    words=(
+        "pin, keep on top, important, unpin, star, favourite, make a favourite, pin a card, keep a card on top, "
+        "mark a card as important, highlight a card, unpin a card, always show first"
+    ),
 )
 def branchmind_think_pin(
     tx: Transaction,
@@ -227,7 +233,10 @@ def branchmind_think_pin(
         "last_seq": LAST_SEQ,
     },
     example="moss think subgoal-open CARD-2 -w shop --title 'Who clears the cache?'",
-    words="sub-question, break a question down, open a subgoal",
+    words=(
+        "sub-question, break a question down, open a subgoal, open a sub-question, split a question, smaller "
+        "question, investigate part of a question, side investigation, nested question"
+    ),
 )
 def branchmind_think_subgoal_open(
     tx: Transaction,
@@ -281,7 +290,10 @@ def branchmind_think_subgoal_open(
         "applied": _APPLIED,
     },
     example="moss think subgoal-close CARD-9 -w shop --return-card 'The worker clears it.'",
-    words="finish a sub-question, answer of a subgoal",
+    words=(
+        "finish a sub-question, answer of a subgoal, close a subgoal, close a sub-question, sub-question is "
+        "answered, return from a subgoal, result of a side investigation"
+    ),
 )
 def branchmind_think_subgoal_close(
     tx: Transaction,
@@ -325,7 +337,10 @@ def branchmind_think_subgoal_close(
     writes_if=lambda values: not values.get("dry_run"),
     answers={**CARD_REF, "groups": list_of(_GROUP, "cards that say the same"), "applied": _APPLIED},
     example="moss think nominal-merge -w shop --dry-run",
-    words="duplicates, deduplicate, same card twice, fold together",
+    words=(
+        "duplicates, deduplicate, same card twice, fold together, merge duplicate cards, two cards say the same, "
+        "same hypothesis twice, remove duplicate cards, combine cards, fold duplicates"
+    ),
 )
 def branchmind_think_nominal_merge(
     tx: Transaction,

@@ -42,7 +42,10 @@ CARDS = list_of(NODE, "the cards, last changed first", shown="answer")
     has_budget=True,
     answers={**CARD_REF, "stats": STATS, "cards": CARDS},
     example="moss think context -w shop",
-    words="recent cards, count of cards, what was thought lately",
+    words=(
+        "recent cards, count of cards, what was thought lately, last changed cards, latest cards, how many cards,"
+        " cards by type, newest thoughts, what have we been thinking about"
+    ),
 )
 def branchmind_think_context(
     tx: ReadTransaction,
@@ -74,7 +77,9 @@ def branchmind_think_context(
     example="moss think query -w shop --types question --status open",
     words=(
         "find cards, filter cards, all decisions, open hypotheses, cards with a tag, show decisions, list "
-        "hypotheses, cards of a type, search the cards"
+        "hypotheses, cards of a type, search the cards, search cards, list decisions, all hypotheses, accepted "
+        "decisions, rejected hypotheses, cards about a topic, which decisions, list cards, cards by status, all "
+        "evidence, show cards"
     ),
 )
 def branchmind_think_query(
@@ -112,7 +117,10 @@ def branchmind_think_query(
     has_budget=True,
     answers={**CARD_REF, "pins": list_of(NODE, "the pinned cards, last changed first", shown="answer"), **PAGINATION},
     example="moss think pins -w shop",
-    words="list pinned, important cards, favourites",
+    words=(
+        "list pinned, important cards, favourites, which cards are pinned, show pinned cards, what is pinned, "
+        "starred cards, most important cards"
+    ),
 )
 def branchmind_think_pins(
     tx: ReadTransaction,
@@ -143,7 +151,8 @@ def branchmind_think_pins(
     example="moss think frontier -w shop",
     words=(
         "open questions, what is still open, unresolved, all candidates, loose ends, remaining questions, open "
-        "issues in the reasoning"
+        "issues in the reasoning, which questions are open, unanswered questions, untested hypotheses, what do we"
+        " not know yet, what remains to be answered, undecided, still unclear"
     ),
 )
 def branchmind_think_frontier(
@@ -177,7 +186,10 @@ def branchmind_think_frontier(
         ),
     },
     example="moss think next -w shop",
-    words="which question next, what to think about next, one suggestion",
+    words=(
+        "which question next, what to think about next, one suggestion, next card, next question, next "
+        "hypothesis, which hypothesis should I test next, what should I think about, most promising idea"
+    ),
 )
 def branchmind_think_next(
     tx: ReadTransaction,

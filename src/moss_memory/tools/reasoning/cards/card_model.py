@@ -344,6 +344,6 @@ def _card_conflict(documents: CardDocuments, card_id: str, *, in_graph: bool) ->
     return MossError(
         "CONFLICT",
         f"there is already a card {card_id!r} with other content or links; use another id, or change that card with "
-        "`branchmind_think_set_status` or `branchmind_think_link`",
+        "`branchmind_think_set_status` or `branchmind_think_link`; `branchmind_graph_apply` changes its text",
         recovery=query if in_graph else next_call("branchmind_trace_hydrate", trace, "tells what the card said"),
     )

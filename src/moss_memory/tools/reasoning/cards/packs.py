@@ -77,7 +77,10 @@ _DOCS = ResponseSchema("Documents", {name: text("document") for name in ("notes"
         "next": NEXT,
     },
     example="moss think pack -w shop --max-chars 2000",
-    words="small summary of the thinking, compact, cards and next step",
+    words=(
+        "small summary of the thinking, compact, cards and next step, summary of our thinking, resume thinking, "
+        "state of the reasoning in short, summary of the cards, continue thinking, compact view of the reasoning"
+    ),
 )
 def branchmind_think_pack(
     tx: ReadTransaction,
@@ -121,7 +124,10 @@ def branchmind_think_pack(
         "trace": LAST_ENTRIES,
     },
     example="moss think watch -w shop",
-    words="monitor, watch the reasoning, what is happening, follow another agent",
+    words=(
+        "monitor, watch the reasoning, what is happening, follow another agent, watch another agent, what are "
+        "others thinking, what is the other agent doing, see the thinking live, observe a sub-agent, follow along"
+    ),
 )
 def branchmind_think_watch(
     tx: ReadTransaction,
@@ -169,9 +175,11 @@ def branchmind_think_watch(
     },
     example="moss think context-pack --target TASK-001 -w shop",
     words=(
-        "resume, continue a branch or task, catch up, get context, onboarding, everything about a task, notes and "
-        "cards together, background, brief me, get up to speed, summarize the context, all about a branch, "
-        "refresh my memory, restore context of a task"
+        "resume, continue a branch or task, catch up, get context, onboarding, everything about a task, notes and"
+        " cards together, background, brief me, get up to speed, summarize the context, all about a branch, "
+        "refresh my memory, restore context of a task, bring me up to date on a task, load the context of a task,"
+        " resume a task, continue a task, give me the context, what do I need to know, notes and cards of a "
+        "branch, get started on an existing task, overview of a branch"
     ),
 )
 def branchmind_context_pack(

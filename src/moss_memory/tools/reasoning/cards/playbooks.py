@@ -137,7 +137,10 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
         "template": object_of(_TEMPLATE, "a card to fill in"),
     },
     example="moss think template hypothesis -w shop",
-    words="empty card, form, example of a card, which fields has a card",
+    words=(
+        "empty card, form, example of a card, which fields has a card, template of a card, what does a card look "
+        "like, blank card, fields of a decision card, how do I write a card, skeleton"
+    ),
 )
 def branchmind_think_template(
     tx: ReadTransaction,
@@ -162,7 +165,9 @@ def branchmind_think_template(
     example="moss think playbook debug -w shop",
     words=(
         "how to debug, method, checklist, bisect, way to think, procedure, compare options, steps to find a bug, "
-        "strategy, guide, recipe, decision matrix"
+        "strategy, guide, recipe, decision matrix, how do I find the cause of a bug, how to decide between "
+        "options, way to solve a problem, structured thinking, debugging method, playbook, how should I approach "
+        "this, root cause analysis"
     ),
 )
 def branchmind_think_playbook(

@@ -65,7 +65,10 @@ _SIDES = ("base", "from", "into")
         **PAGINATION,
     },
     example="moss graph conflicts main --workspace shop --status open",
-    words="list conflicts, merge conflicts, contradictions between branches",
+    words=(
+        "list conflicts, merge conflicts, contradictions between branches, which conflicts are there, open "
+        "conflicts, unresolved conflicts, conflicts after a merge, did the merge conflict"
+    ),
 )
 def branchmind_graph_conflicts(
     tx: ReadTransaction,
@@ -105,7 +108,10 @@ def branchmind_graph_conflicts(
     has_budget=True,
     answers={"conflict": object_of(WHOLE_CONFLICT, "the conflict with both sides", shown="opened")},
     example="moss graph conflict-show CONFLICT-0f3a --workspace shop",
-    words="look at a conflict, both sides of a conflict",
+    words=(
+        "look at a conflict, both sides of a conflict, show a conflict, details of a conflict, both versions of a"
+        " conflict, what is the conflict about, compare ours and theirs"
+    ),
 )
 def branchmind_graph_conflict_show(
     tx: ReadTransaction,
@@ -141,7 +147,9 @@ def branchmind_graph_conflict_show(
     },
     example="moss graph conflict-resolve CONFLICT-0f3a --workspace shop --resolution use_from",
     words=(
-        "resolve a conflict, settle, choose a side, ours or theirs, fix a conflict, decide a conflict, which side wins"
+        "resolve a conflict, settle, choose a side, ours or theirs, fix a conflict, decide a conflict, which side"
+        " wins, keep our side, take their side, solve a conflict, accept one side, resolve a merge conflict, "
+        "finish a merge conflict"
     ),
 )
 def branchmind_graph_conflict_resolve(

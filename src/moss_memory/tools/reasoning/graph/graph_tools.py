@@ -102,7 +102,9 @@ IDS_MAX = 1000
     example="""moss graph apply --workspace shop --ops '[{"op":"node_upsert","id":"q1","type":"question"}]'""",
     words=(
         "add a node, add an edge, knowledge graph, create entities, relations, delete a node, observations, "
-        "relation between entities, connect entities, upsert"
+        "relation between entities, connect entities, upsert, add entities, add nodes and edges, change the "
+        "graph, write to the knowledge graph, delete an edge, remove a node from the graph, create a relation, "
+        "model the architecture, update a node, add dependencies between components"
     ),
 )
 def branchmind_graph_apply(
@@ -134,7 +136,11 @@ def branchmind_graph_apply(
         **PAGINATION,
     },
     example="moss graph query --workspace shop --types hypothesis,test --status open",
-    words="read the graph, find nodes, knowledge graph, edges, neighbours, entities and relations",
+    words=(
+        "read the graph, find nodes, knowledge graph, edges, neighbours, entities and relations, query the graph,"
+        " show the graph, which nodes are connected, neighbours of a node, find entities, search the knowledge "
+        "graph, nodes of a type, edges of a node"
+    ),
 )
 def branchmind_graph_query(
     tx: ReadTransaction,
@@ -198,7 +204,10 @@ def branchmind_graph_query(
         "errors": list_of(DANGLING, "edges that end in no node"),
     },
     example="moss graph validate --workspace shop",
-    words="dangling edges, broken links, check the graph",
+    words=(
+        "dangling edges, broken links, check the graph, validate the graph, is the graph consistent, edges "
+        "without nodes, integrity of the graph, graph is broken, orphan edges"
+    ),
 )
 def branchmind_graph_validate(
     tx: ReadTransaction,
@@ -247,7 +256,11 @@ def branchmind_graph_validate(
         **PAGINATION,
     },
     example="moss graph diff main what-if --workspace shop",
-    words="compare graphs of branches, which cards changed on a branch",
+    words=(
+        "compare graphs of branches, which cards changed on a branch, difference between graphs, compare the "
+        "cards of two branches, which nodes changed, what changed in the graph, compare two graphs, nodes that "
+        "differ"
+    ),
 )
 def branchmind_graph_diff(
     tx: ReadTransaction,

@@ -70,8 +70,10 @@ _NODE_VERSION = ResponseSchema(
     },
     example="moss graph history CARD-2 --workspace shop",
     words=(
-        "how a card changed, older versions of a card, who changed the status of a card, previous text of a node, "
-        "earlier states of a hypothesis, when was it rejected, card history"
+        "how a card changed, older versions of a card, who changed the status of a card, previous text of a node,"
+        " earlier states of a hypothesis, when was it rejected, card history, history of a card, how did a "
+        "hypothesis change over time, earlier versions of a node, versions of a card, when did the status of a "
+        "card change, past states of a card, evolution of a decision"
     ),
 )
 def branchmind_graph_history(

@@ -79,7 +79,9 @@ _SLICE = object_of(
     example="moss notes add --workspace shop 'Tokens are rotated by a cron job, not by the proxy.'",
     words=(
         "write a note, jot down, log, journal, diary, what happened and why, record progress, write down what I "
-        "found, take a note, remember an observation, write to the log, add a note, memo, lab book"
+        "found, take a note, remember an observation, write to the log, add a note, memo, lab book, write in the "
+        "journal, note something, log an entry, remember what I learned, add a journal entry, lesson learned, "
+        "write down an insight, keep a diary, note for myself"
     ),
 )
 def branchmind_notes_commit(
@@ -107,7 +109,11 @@ def branchmind_notes_commit(
     has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss notes show --workspace shop --doc-kind notes",
-    words="read notes, read a document, see the entries, look at the diary, notes of a day, entries",
+    words=(
+        "read notes, read a document, see the entries, look at the diary, notes of a day, entries, read the "
+        "journal, read the notes, older notes, page through notes, show the notes of a branch, read the diary, "
+        "what is in the notes, last entries of a document"
+    ),
 )
 def branchmind_show(
     tx: ReadTransaction,
@@ -138,7 +144,10 @@ def branchmind_show(
         "trace": _SLICE,
     },
     example="moss notes export TASK-001 --workspace shop",
-    words="summary of a task's reasoning, notes and trace of a task at a glance",
+    words=(
+        "summary of a task's reasoning, notes and trace of a task at a glance, last notes of a task, read notes "
+        "and trace of a plan, reasoning of a task, what was noted on a task"
+    ),
 )
 def branchmind_export(
     tx: ReadTransaction,
@@ -185,7 +194,11 @@ def branchmind_export(
         **ENTRIES,
     },
     example="moss notes diff main what-if --workspace shop",
-    words="compare branches, difference in notes, what does the other branch say",
+    words=(
+        "compare branches, difference in notes, what does the other branch say, compare two branches, notes on "
+        "one branch only, which notes are missing on main, what is new on the branch, differences between "
+        "branches, notes that the other branch lacks"
+    ),
 )
 def branchmind_diff(
     tx: ReadTransaction,

@@ -83,7 +83,10 @@ _MISSTEP = ResponseSchema(
     aliases=BRANCH,
     answers={**DOCUMENT_REF, "entry": object_of(ENTRY, "the step as it was written", shown="opened")},
     example="moss trace step 'Read the proxy log' -w shop --message 'no retries'",
-    words="log a step, what I did, action and result, audit",
+    words=(
+        "log a step, what I did, action and result, audit, log what I did, record an action, log an action and "
+        "its outcome, I just did, add to the trace, write a trace entry, ran a command"
+    ),
 )
 def branchmind_trace_step(
     tx: Transaction,
@@ -122,7 +125,8 @@ def branchmind_trace_step(
     example="moss trace sequential-step 'The proxy retries.' 1 3 true -w shop",
     words=(
         "sequential thinking, chain of thought, numbered thought, revise a thought, step by step thinking, think "
-        "step by step, revise an earlier thought, thought 1 of 5"
+        "step by step, revise an earlier thought, thought 1 of 5, numbered thoughts, think in steps, next "
+        "thought, log a thought, think it through, correct an earlier thought"
     ),
 )
 def branchmind_trace_sequential_step(
@@ -164,7 +168,10 @@ def branchmind_trace_sequential_step(
     has_budget=True,
     answers={**DOCUMENT_REF, **ENTRIES},
     example="moss trace hydrate -w shop --limit 20",
-    words="read the trace, what was done so far, audit trail, steps taken",
+    words=(
+        "read the trace, what was done so far, audit trail, steps taken, show the trace, what did the agent do, "
+        "what steps were taken, last actions, read the log of actions, trace of a task"
+    ),
 )
 def branchmind_trace_hydrate(
     tx: ReadTransaction,
@@ -198,7 +205,10 @@ def branchmind_trace_hydrate(
         "errors": list_of(_MISSTEP, "what is wrong with them"),
     },
     example="moss trace validate -w shop",
-    words="check the trace, gaps in numbers",
+    words=(
+        "check the trace, gaps in numbers, is the trace complete, validate the trace, numbering of thoughts, "
+        "missing thought numbers, trace is consistent"
+    ),
 )
 def branchmind_trace_validate(
     tx: ReadTransaction,

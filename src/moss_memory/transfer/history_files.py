@@ -1,4 +1,4 @@
-"""Earlier versions in export files: one line each, with the id of their row."""
+"""Write and read the earlier versions in export files: one line each, with the id of their row."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FILE = "history.jsonl"
 SUBJECT = "id"
 """Under which key a line has the id of the row; the table has its number."""
 
-TOOL_GROUPS: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
+VERSIONED_BY_FAMILY: dict[str, Versioned] = {one.family: one for one in (capsules, artifacts)}
 TABLE = Table(
     "versions",
-    choice("family", tuple(TOOL_GROUPS)),
+    choice("family", tuple(VERSIONED_BY_FAMILY)),
     whole("subject", optional=True),
     counter("version"),
     whole("at"),
@@ -52,15 +52,15 @@ _NEEDED = {"capsule": ("text",), "artifact": ("kind", "data_json")}
 def lines(tx: ReadTransaction) -> Iterator[Line]:
     """Yield all earlier versions by family and id."""
     columns = ", ".join([f"v.{name}" for name in TABLE.columns])
-    for family, versioned in sorted(TOOL_GROUPS.items()):
+    for family, versioned in sorted(VERSIONED_BY_FAMILY.items()):
         found = tx.stream(
             f"select t.id, {columns} from versions as v join {versioned.rows.table} as t on t.row_id = v.subject "
             "where v.family = :family order by t.id, v.version",
             {"family": family},
         )
-        for row_id, *values in found:
+        for subject_id, *values in found:
             line = TABLE.line(TABLE.values(tuple(values)), "subject")
-            yield {"family": line.pop("family"), SUBJECT: row_id, **line}
+            yield {"family": line.pop("family"), SUBJECT: subject_id, **line}
 
 
 class VersionImport:
@@ -78,11 +78,13 @@ class VersionImport:
         needed = () if values["erased"] else _NEEDED[values["family"]]
         if not isinstance(subject, str) or any(values[name] is None for name in needed):
             raise InvalidRow(f"a version has the {SUBJECT} of its {values['family']}, and {' and '.join(needed)}")
-        if not values["version"] >= 1 or values["chars"] < 0:
-            raise InvalidRow("versions count from 1")
+        if values["version"] < 1:
+            raise InvalidRow("version must be at least 1")
+        if values["chars"] < 0:
+            raise InvalidRow("chars must be at least 0")
         stored = self._versions.setdefault((values["family"], subject), {})
         if values["version"] in stored or values["row_id"] in self._numbers:
-            raise InvalidRow("the same version stands above")
+            raise InvalidRow("duplicate version")
         stored[values["version"]] = values
         if values["row_id"] is not None:
             self._numbers.add(values["row_id"])
@@ -96,7 +98,7 @@ class VersionImport:
         for (family, subject), stored in self._versions.items():
             new_id = new_ids.get((family, subject))
             if new_id is not None:
-                rows += _versions_of(tx, TOOL_GROUPS[family], new_id, stored)
+                rows += _versions_of(tx, VERSIONED_BY_FAMILY[family], new_id, stored)
         TABLE.insert_all(tx, _assign_numbers(rows, tx.value("select max(row_id) from versions")))
         self.written = len(rows)
 
@@ -117,5 +119,5 @@ def _versions_of(tx: Transaction, versioned: Versioned, new_id: str, stored: dic
     found = tx.row(f"select row_id, version from {versioned.rows.table} where id = :id", {"id": new_id})
     assert found is not None
     row_id, present = found
-    # A file edited by hand may repeat a version.
+    # A file edited by hand may contain the current version or a later one.
     return [{**values, "subject": row_id} for version, values in stored.items() if version < present]
