@@ -283,8 +283,8 @@ def test_a_killed_checkpoint_that_left_a_page_of_another_table_is_no_older_log(h
 def last_leaf(home: Path, table: str) -> slice:
     """Return the place of the last page of a table with two levels."""
     connection = connect(home)
-    ((size,),) = connection.execute("pragma page_size").fetchall()
-    ((root,),) = connection.execute("select rootpage from sqlite_schema where name = ?", (table,)).fetchall()
+    size: int = connection.pragma("page_size")
+    root: int = connection.execute("select rootpage from sqlite_schema where name = ?", (table,)).get
     connection.close()
     page = (home / "moss.db").read_bytes()[(root - 1) * size : root * size]
     assert page[0] == 5, "the root is no interior page of a table"
