@@ -11,6 +11,7 @@ import pytest
 
 from moss_memory.store import Store
 from storage.database import connect
+from support.beside import Beside
 from support.store_truth import capsule, check_truth, open_at, refusal
 
 
@@ -253,6 +254,42 @@ def test_an_older_log_under_an_open_store_loses_nothing_of_the_database(home: Pa
         assert names(later) == held
         put(later, "later")
     check_truth(home)
+
+
+def test_a_killed_checkpoint_that_left_a_page_of_another_table_is_no_older_log(home: Path) -> None:
+    body = {"started_at": "2026-01-31T09:00:00Z", "ended_at": "2026-01-31T10:00:00Z"}
+    provenance = {"source_refs": [], "extracted_at": "2026-01-31T10:00:00Z", "extractor_version": "1", "agent_id": "a"}
+    with open_at(home) as store:
+        for number in range(60):
+            session = {"capability_id": "neotoma:store_agent_session:v1", "body": {**body, "session_id": f"s{number}"}}
+            store.call("submit_payload", {"workspace": "shop", **session, "provenance": provenance})
+    database, log = home / "moss.db", home / "moss.db-wal"
+    events, others = (last_leaf(home, table) for table in ("events", "timeline_events"))
+    with open_at(home) as store:
+        put(store, "in the log")
+        content, written = bytearray(database.read_bytes()), log.read_bytes()
+    # The pages of a deleted table's rows are used again; the checkpoint was killed before it copied the new content.
+    content[events] = content[others]
+    database.write_bytes(content)
+    log.write_bytes(written)
+    with open_at(home) as store:
+        assert names(store) == {"in the log"}
+        put(store, "later")
+    assert replaced(home) == []
+    with Beside(home) as beside:
+        assert beside.problems() == []
+
+
+def last_leaf(home: Path, table: str) -> slice:
+    """Return the place of the last page of a table with two levels."""
+    connection = connect(home)
+    size: int = connection.pragma("page_size")
+    root: int = connection.execute("select rootpage from sqlite_schema where name = ?", (table,)).get
+    connection.close()
+    page = (home / "moss.db").read_bytes()[(root - 1) * size : root * size]
+    assert page[0] == 5, "the root is no interior page of a table"
+    last = int.from_bytes(page[8:12], "big")
+    return slice((last - 1) * size, last * size)
 
 
 # A home that is moved away

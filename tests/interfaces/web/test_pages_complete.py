@@ -241,3 +241,25 @@ def test_a_phone_cuts_no_time_and_keeps_a_dot_with_its_word(phone: Tab) -> None:
     page = phone.open("/workspaces")
     for link in page.locator("main .link:has(.dot)").all():
         assert box_of(link)["height"] < 30, "a link is on two lines"
+
+
+def test_the_state_of_the_store_reads_as_one_phrase(tab: Tab) -> None:
+    page = tab.open("/health/report")
+    gap = page.locator(".foot-places .store").evaluate(
+        "(store) => { const next = new Range(); next.selectNodeContents(store.nextSibling);"
+        " return next.getBoundingClientRect().left - store.getBoundingClientRect().right }"
+    )
+    assert gap < 2
+
+
+def test_no_word_of_a_clients_name_is_broken(tab: Tab) -> None:
+    page = tab.open("/connect")
+    for name in page.locator(".connect h3").all():
+        assert box_of(name)["height"] < 60
+
+
+def test_time_and_author_of_a_note_are_on_one_line(tab: Tab) -> None:
+    page = tab.open("/reasoning/log?workspace=atlas-checkout")
+    for side in page.locator(".entry-side").all()[:20]:
+        assert box_of(side)["height"] <= box_of(side.locator("xpath=..").locator(".entry-text"))["height"] + 1
+        assert box_of(side.locator("time"))["height"] < 25

@@ -33,6 +33,7 @@ RESTORED_LOG = "-restored"
 """Suffix of a file that is there while a restored backup, with fewer events, may still be in the log."""
 _LAST_EVENT = "select seq, event_id, tool, ts_ms from events order by seq desc limit 1"
 _LAST_NUMBER = "select max(seq) from events"
+_ULID_CHARS = 26
 
 EMPTY, ORIGINAL = 0, -1
 """Results of `schema_of` for an empty file and for a store of the original Moss."""
@@ -198,8 +199,13 @@ def _last_event_without_log(path: str) -> int:
             alone.close()
     except (apsw.Error, UnicodeDecodeError):
         return 0
-    is_event = row is not None and [type(value) for value in row] == [int, str, str, int] and row[1].isalnum()
+    is_event = row is not None and [type(value) for value in row] == [int, str, str, int] and _is_event_id(row[1])
     return int(row[0]) if row is not None and is_event else 0
+
+
+def _is_event_id(text: str) -> bool:
+    """Return whether a text is a ULID; rows of another table may have a workspace there, which has no capitals."""
+    return len(text) == _ULID_CHARS and text.isalnum() and text.isupper()
 
 
 def _set_aside(path: str) -> str:
