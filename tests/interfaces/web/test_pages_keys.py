@@ -289,7 +289,7 @@ def test_records_say_when_and_an_entity_says_a_source_once(tab: Tab) -> None:
 
 
 def test_open_work_says_where_and_since_when(tab: Tab) -> None:
-    page = tab.open("/overview")
+    page = tab.open(f"/overview?workspace={SHOP}")
     rows = page.get_by_role("region", name="Still open").locator(".row")
     assert rows.count() > 0
     assert rows.locator("time").count() == rows.count()
