@@ -209,6 +209,7 @@ def test_only_a_browser_without_scripts_reads_that_the_map_needs_them(tab: Tab) 
 
 def test_on_a_phone_the_dot_of_a_row_is_beside_its_title(phone: Tab) -> None:
     page = phone.open("/map")
+    page.wait_for_selector('#map-canvas[data-state="ready"]')  # the list moves when the map gets its height
     for row in page.locator(".map-list .row").all()[:20]:
         dot, title = box_of(row.locator(".dot")), box_of(row.locator(".row-title"))
         assert dot["x"] + dot["width"] < title["x"]

@@ -90,7 +90,7 @@ def overview() -> str:
             *wrap_text(f"Groups (moss GROUP lists its commands): {', '.join(group_names())}.", wide, indent=2),
             *wrap_text(f"Other commands: {', '.join(others)}.", wide, indent=2),
             "",
-            *_paragraph("Everywhere: -w WORKSPACE, --home DIR, --json, --help. In a pipe, answers are JSON."),
+            *_paragraph("Everywhere: -w WORKSPACE, --home DIR, --json, --help. A pipe gets JSON."),
         ]
     )
 
