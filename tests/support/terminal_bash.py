@@ -23,6 +23,12 @@ def bash_on_terminal(script: str, folder: Path, environment: Mapping[str, str]) 
         start_new_session=True,
     )  # fmt: skip
     os.close(follower)
+    text = read_terminal(leader)
+    return process.wait(), _COLOUR.sub("", _PROGRESS.sub("", text))
+
+
+def read_terminal(leader: int) -> str:
+    """Return everything that a terminal showed until the last process has left it, and close it."""
     shown = b""
     while True:
         try:
@@ -33,5 +39,4 @@ def bash_on_terminal(script: str, folder: Path, environment: Mapping[str, str]) 
             break
         shown += chunk
     os.close(leader)
-    text = shown.decode().replace("\r\n", "\n")
-    return process.wait(), _COLOUR.sub("", _PROGRESS.sub("", text))
+    return shown.decode().replace("\r\n", "\n")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from moss_memory.cli.args.command import find_command
 from moss_memory.cli.render.table import table_of
 from support.patience import TIMEOUT_S
+from support.terminal_bash import read_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -24,17 +25,8 @@ def on_terminal(cli: Cli, *words: str, typed: bytes = b"", columns: int = 0) -> 
     os.close(follower)
     if typed:
         os.write(leader, typed)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(leader, 4096)
-        except OSError:  # Linux: the last holder of the other end has gone
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(leader)
-    return process.wait(timeout=TIMEOUT_S), shown.decode().replace("\r\n", "\n")
+    shown = read_terminal(leader)
+    return process.wait(timeout=TIMEOUT_S), shown
 
 
 def as_table(words: list[str], answer: dict[str, Any], *, width: int = 0) -> str:
