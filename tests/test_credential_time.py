@@ -11,7 +11,7 @@ from moss_memory.secrets import kinds
 from moss_memory.secrets.matching import spans_in
 from moss_memory.secrets.scanner import findings_in, redacted
 from support.made_up_credentials import TEXTS, TOKENS, Chance
-from support.measured import cpu_s, growth
+from support.measured import growth, thread_cpu_s
 from support.thorough import is_thorough
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_every_kind_has_its_hostile_texts() -> None:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_the_time_of_every_kind_grows_linearly(kind: str) -> None:
     """Each text at 10 kB; the slowest of the kind at 100 kB too, and with `--thorough` at 1,000 kB."""
-    slowest = max(HOSTILE[kind], key=lambda part: cpu_s(lambda: spans_in(_repeated(part, SMALL))))
+    slowest = max(HOSTILE[kind], key=lambda part: thread_cpu_s(lambda: spans_in(_repeated(part, SMALL))))
     for smaller, larger in ((SMALL, MIDDLE), (MIDDLE, LARGE)) if is_thorough() else ((SMALL, MIDDLE),):
         grown = growth(lambda size: spans_in(_repeated(slowest, size)), smaller, larger)
         assert grown < MOST_PER_TENFOLD, (slowest, larger)

@@ -175,6 +175,7 @@ def _binaries() -> list[bytes]:
         (64, "\n", b"+/"),
         (76, "\n", b"+/"),
         (120, "\n", b"+/"),
+        (120, "\r\n", b"+/"),
         (0, "", b"+/"),
         (76, "\\n", b"+/"),
         (76, "\n", b"-_"),
@@ -190,6 +191,23 @@ def test_a_binary_as_base64_is_no_credential(width: int, line_end: str, signs: b
         text = line_end.join(coded[at : at + width] for at in range(0, len(coded), width)) if width else coded
         alarms += [(number, kind) for _, _, kind in spans_in(text)]
     assert alarms == []
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\\n"])
+def test_the_first_part_of_a_line_of_base64_is_no_credential(line_end: str) -> None:
+    """The match begins after a sign within the first 40 characters; the line after it has no digit."""
+    lines = [
+        "BpbiBjbGFzcyApAnK2AAAAchQAAAByBAEAAHMDAAAAICAgchkAAADaD19oYXNoX2V4Y2VwdGlvbnILAQAAUQMAAHMoAAAAgADlChPwAAEV",
+        (
+            "L9ggI6QM8AMBFS/wAAEVL/EAAQsw9AABCzDwAAEFMHIYAAAAKQRGRkZGKQRG"
+            "RkZUKQRGRlRGKQRGRlRUKQRGVEZGKQRGVEZUKQRGVFRGKQRGVFRUKQRURkZG"
+        ),
+        (
+            "KQRURkZUKQRURlRGKQRURlRUKQRUVEZGKQRUVEZUKQRUVFRGKQRUVFRUYwsA"
+            "AAAAAAAAAAAAAA4AAAADAAAA86QLAACXAGkAfQt8AGoAAAAAAAAAAAB0AgAA"
+        ),
+    ]
+    assert spans_in(line_end.join(lines)) == []
 
 
 @pytest.mark.parametrize(

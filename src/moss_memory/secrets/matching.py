@@ -55,6 +55,7 @@ _LINE_CHARS = 300
 _LONGEST_NAMED = 8000
 _SAMPLE = 200
 _ESCAPE = r"\\(?:[nrtbf]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"
+_BASE64_SIGNS = frozenset("+/-_")
 _BETWEEN_CHARS = 32
 _BETWEEN = (
     r"(?:\\{0,1}[\"'`]{0,1}\]{0,1}\s{0,3}(?::=|=>|==|=|:)\s{0,3}(?:\\{0,1}[\"'`]){0,1}"
@@ -243,9 +244,11 @@ def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
         return False
     if _is_after_base64(text, start):
         return not _line_begins(text, start, prefix)
-    after = _compiled(rf"[\w+/-]{{0,100}}+[\"',\\nr]{{0,4}}(?:\n|\\n)[\s\"']{{0,12}}([\w+/=-]{{{_BLOCK_LINE}}})").match(
-        text, end
-    )
+    if text[start - 1 : start] in _BASE64_SIGNS and _is_after_base64(text, _run_start(text, start)):
+        return True
+    after = _compiled(
+        rf"[\w+/-]{{0,100}}+[\"',\\nr\r]{{0,4}}(?:\n|\\n)[\s\"']{{0,12}}([\w+/=-]{{{_BLOCK_LINE}}})"
+    ).match(text, end)
     return after is not None and _is_base64(after[1]) and not after[1].startswith(prefix)
 
 
@@ -256,6 +259,13 @@ def _is_inside_base64(text: str, start: int) -> bool:
         return False
     inside = _compiled(rf"[A-Za-z0-9+/]{{{_BLOCK_CHARS},}}\Z|[\w-]{{{_BLOCK_CHARS},}}\Z").search(before)
     return inside is not None and _is_base64(inside[0])
+
+
+def _run_start(text: str, start: int) -> int:
+    """Return the start of the base64 that ends at an offset; it is at most one line long."""
+    before = text[max(0, start - _BLOCK_LINE) : start]
+    run = _compiled(r"(?:\\n){0,1}([\w+/-]{1,60})\Z").search(before)
+    return start if run is None else start - len(run[1])
 
 
 def _is_after_base64(text: str, start: int) -> bool:
