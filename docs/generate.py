@@ -57,6 +57,23 @@ _HISTORY = (
     "only the present one, and purging takes all of them along. There is "
     "[a worked example](../how-to/take-back-a-change.md)."
 )
+_EVERYTHING = """Tools that belong to no family and are always on: one search, and the tools that find and call others.
+
+## Scores
+
+Hits are ordered by `score`, then by the last change. Compare scores within one search only.
+
+| `search_mode` and `query` | score |
+|---|---|
+| `keyword`, a question without operators | bm25 divided by its maximum, plus 0.5 × the share of the words that the text contains |
+| `keyword`, a query with operators | bm25; a match in the title counts five times |
+| `semantic` | the similarity, at least 0.2 |
+| `both` | the similarity plus 0.6 × share^1.5 |
+
+The share weights each word of the query by its rarity (idf). The similarity is half the cosine of the best passage plus half the
+mean cosine of all passages. A superseded card gets half of its score. `both` without a model scores as `keyword` does, and says
+`degraded`. A text that has no vector yet has the similarity 0. SQLite and PostgreSQL return equal scores."""
+
 TOOL_GROUPS = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
@@ -70,7 +87,7 @@ TOOL_GROUPS = {
     "": (
         "search.md",
         "Over everything",
-        "What belongs to no family and is always on: one search, and all the tools.",
+        _EVERYTHING,
     ),
     "history": ("history.md", "History", _HISTORY),
 }
