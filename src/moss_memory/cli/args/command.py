@@ -134,7 +134,9 @@ class Command:
                 request.ambiguous_addresses.append(address)
         elif option.kind == "pairs":
             read = pairs_from(value, option.flag, before or {})
-        elif option.kind in ("object", "items"):
+        elif option.kind == "titles" and not value.lstrip().startswith(("[", "@")):
+            read = [*(before or ()), {"title": value}]
+        elif option.kind in ("object", "items", "titles"):
             read = object_from(value, option.schema, option.flag)
         else:
             read = read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
