@@ -65,14 +65,15 @@ Hits are ordered by `score`, then by the last change. Compare scores within one 
 
 | `search_mode` and `query` | score |
 |---|---|
-| `keyword`, a question without operators | bm25 divided by its maximum, plus 0.5 × the share of the words that the text contains |
+| `keyword`, a question without operators | bm25 divided by its maximum, plus half of the share |
 | `keyword`, a query with operators | bm25; a match in the title counts five times |
 | `semantic` | the similarity, at least 0.2 |
-| `both` | the similarity plus 0.6 × share^1.5 |
+| `both` | the similarity, plus 0.6 times the share to the power of 1.5 |
 
-The share weights each word of the query by its rarity (idf). The similarity is half the cosine of the best passage plus half the
-mean cosine of all passages. A superseded card gets half of its score. `both` without a model scores as `keyword` does, and says
-`degraded`. A text that has no vector yet has the similarity 0. SQLite and PostgreSQL return equal scores."""
+The share is that of the query's words in the text, each weighted by its rarity (idf). The similarity is half the cosine
+of the best passage plus half the mean cosine of all passages; it is 0 if a text has no vector yet. A superseded card
+gets half of its score. Without a model `both` scores as `keyword` does, and says `degraded`. SQLite and PostgreSQL
+return equal scores."""
 
 TOOL_GROUPS = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
