@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.commands import help as help_command
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
 

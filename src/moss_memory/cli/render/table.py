@@ -167,7 +167,8 @@ def _text_blocks(
     blocks = []
     for row in rows:
         shown = [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)).text for column in columns]
-        lines = [f"{HIT}{'  '.join(part for part in shown if part != '-')}{HIT_END}"]
+        heading = "  ".join(part for part in shown if part != "-")
+        lines = [f"{HIT}{line}{HIT_END}" for line in wrap_text(heading, width, indent=4)]
         for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
             first, *more = wrap_text(line, width, indent=2)
             lines += [f"  {first}".rstrip(), *more]
