@@ -6,6 +6,7 @@ from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
+from moss_memory.cli.args.option import MANY
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
-             "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON"}  # fmt: skip
+             "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON",
+             "titles": "TITLE|JSON"}  # fmt: skip
 _EXTRA_METAVARS = {"file": "PATH", "home": "DIR"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
@@ -151,7 +153,9 @@ def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
     if name in (command.text, INFERRED.get(command.operation.name)) or name not in command.operation.required:
         return f"[{shown}]"
-    return f"{shown} \u2026" if command.options[name].kind == "list" else shown
+    if name in command.defaults:
+        return f"[{shown}]"
+    return f"{shown} \u2026" if command.options[name].kind in MANY else shown
 
 
 def summary_of(operation: Operation | BuiltIn) -> str:
