@@ -129,7 +129,7 @@ def command_help(command: Command) -> str:
 
 
 def _example(line: str) -> list[str]:
-    """Return the example beside its label, on a line of its own if both do not fit."""
+    """Return the example beside its label, or on the next line if both do not fit."""
     fits = not width() or len(line) + len("example: ") <= width()
     return [f"example: {line}"] if fits else ["example:", f"  {line}"]
 
