@@ -18,10 +18,6 @@ _DEEPEST_REF = 5
 _REF_MAX_CHARS = 1_000
 
 
-class UnreadableRepository(Exception):  # noqa: N818
-    """Why a repository counts as none."""
-
-
 def signature(path: str) -> Signature:
     """Return the identity of a file's content as far as its status shows; None if there is no file."""
     try:
@@ -89,7 +85,7 @@ class References:
         self._own = own
         self._common = common
         self.read: dict[str, Signature] = {}
-        """The files that were read or missed: the answer is the same as long as they are."""
+        """The files that were read or missing; the answer is valid until one of them changes."""
 
     def resolve(self, name: str) -> tuple[str, str]:
         """Return the last name that a reference leads to and its object id, each empty if it is unknown."""

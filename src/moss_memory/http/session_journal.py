@@ -30,7 +30,7 @@ class SessionJournal:
         self._home_key = hmac.digest(owner_token.encode(), b"moss session ids", "sha256")
         self._store_key: bytes | None = None
         self.problem: MossError | None = None
-        """The error because of which the key of the store is not known, if that is so."""
+        """The error that prevents reading the key of the store, if any."""
 
     def keys(self) -> tuple[bytes, ...]:
         """Return the accepted keys; the first one signs."""

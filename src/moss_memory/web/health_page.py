@@ -31,7 +31,7 @@ _STATES = {"http": "connected over HTTP", "stdio": "connected", "unknown": "its 
 
 
 def health(context: PageContext, request: PageRequest) -> Response:
-    """Show the result of the last health check; the page requests a new one by itself."""
+    """Show the result of the last health check; the page's script requests a new one."""
     known = context.health
     outdated = known is None or known["seq"] != context.last_change(request)
     return context.page(request, "health.html", report=known, outdated=outdated, state=_state(context))
