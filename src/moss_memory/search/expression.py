@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 
-from .cjk import find_runs, is_single
-from .tokens import question_words, words_in
+from .tokens import find_runs, is_single, question_words, words_in
 
 OPERATORS = ("AND", "OR", "NOT")
 ENOUGH_WORDS = 3

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .cjk import is_single
-from .tokens import places_in
+from .tokens import is_single, places_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import math
 from operator import itemgetter
 
-from .cjk import is_single
-from .tokens import stems_of
+from .tokens import is_single, stems_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
