@@ -3,7 +3,7 @@
 The modules in the order in which a search happens:
 
 - `query`: parse the text of a query: a natural question, or an expression with operators.
-- `expression`: tokens and syntax tree of an expression: phrases, prefixes, AND, OR, NOT.
+- `expression`: the syntax tree of an expression: phrases, prefixes, AND, OR, NOT.
 - `tokens`: split text into the words of the index, CJK text into bigrams, and reduce words to their stems.
 - `request`: the search request: query, mode, sources, filters, page.
 - `strategy`: run the request; fall back to a plain question, or from vectors to words.
