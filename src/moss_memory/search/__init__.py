@@ -5,9 +5,8 @@ The modules in the order in which a search happens:
 - `query`: parse the text of a query: a natural question, or an expression with operators.
 - `expression`: the syntax tree of an expression: phrases, prefixes, AND, OR, NOT.
 - `tokens`: split text into the words of the index, CJK text into bigrams, and reduce words to their stems.
-- `request`: the search request: query, mode, sources, filters, page.
-- `strategy`: run the request; fall back to a plain question, or from vectors to words.
-- `search_filters`: the filters as SQL conditions, which each engine extends to its `Scope`.
+- `request`: the search request: query, mode, sources, filters, page. Run it; fall back to a plain question, or from
+  vectors to words. `SearchFilters` are its filters as SQL conditions, which each engine extends to its `Scope`.
 - `ranking`: weights of words, their inflected forms, and the order of hits; each engine's `word_search` computes bm25.
 - `hybrid`: combine the similarity of vectors with the score of words.
 - `embedding`: the model that turns a text into vectors.

@@ -8,7 +8,7 @@ import numpy as np
 
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.hits import codes_of, number_of, rows_of
-from moss_memory.search.search_filters import SearchFilters, either
+from moss_memory.search.request import SearchFilters, either
 
 from .posting_lists import MatchEvaluator
 

@@ -7,7 +7,7 @@ import functools
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.expression import Operand
 from moss_memory.search.hits import code_of, number_of, row_of
-from moss_memory.search.search_filters import SearchFilters, either
+from moss_memory.search.request import SearchFilters, either
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
