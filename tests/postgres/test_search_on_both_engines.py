@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.search.hits import Hits
+from moss_memory.search.hits import Hits, snippet
 from moss_memory.search.query import parse
 from moss_memory.search.request import SearchRequest
-from moss_memory.search.snippet import snippet
 from moss_memory.storage.postgres import indexer, postings, search_scope, segment_size, segments
 from moss_memory.storage.postgres.engine import PostgresEngine
 from moss_memory.storage.postgres.index_maintenance import maintain

@@ -12,7 +12,5 @@ The modules in the order in which a search happens:
 - `embedding`: the model that turns a text into vectors.
 - `vectors`: the vectors of a store in memory, compared with the vector of a question.
 - `embedding_queue`: compute the vectors that are missing, during a search or by `moss index`.
-- `hits`: document numbers, and the page of hits that a search returns.
-- `matcher`: find the matched words in the text of a hit.
-- `snippet`: cut the part of a text around its matches, as HTML.
+- `hits`: the page of hits that a search returns: document numbers, the matched words of a text, snippets as HTML.
 """

@@ -14,8 +14,7 @@ from moss_memory.search.embedding.encoder import FLOOR
 
 from .embedding_queue import embed_pending, find_unembedded
 from .expression import positive_operands
-from .hits import Document, Hit, Hits, codes_of
-from .matcher import Matcher
+from .hits import Document, Hit, Hits, Matcher, codes_of
 from .ranking import best_page
 from .vectors import Similarities
 

@@ -10,8 +10,7 @@ import math
 import numpy as np
 
 from moss_memory.search.expression import positive_operands
-from moss_memory.search.hits import Document, Hit, Hits, number_of
-from moss_memory.search.matcher import Matcher
+from moss_memory.search.hits import Document, Hit, Hits, Matcher, number_of
 from moss_memory.search.ranking import BM25_MAX_PER_IDF, SHARE_WEIGHT, Word, best_page, forms_of, ranges_of
 
 from .posting_lists import Index, MatchEvaluator
