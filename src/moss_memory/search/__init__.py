@@ -7,8 +7,8 @@ The modules in the order in which a search happens:
 - `tokens`: split text into the words of the index, CJK text into bigrams, and reduce words to their stems.
 - `request`: the search request: query, mode, sources, filters, page. Run it; fall back to a plain question, or from
   vectors to words. `SearchFilters` are its filters as SQL conditions, which each engine extends to its `Scope`.
-- `ranking`: weights of words, their inflected forms, and the order of hits; each engine's `word_search` computes bm25.
-- `hybrid`: combine the similarity of vectors with the score of words.
+- `ranking`: the scores of hits and their order, by words, by vectors or by both; each engine's `word_search` computes
+  bm25.
 - `embedding`: the model that turns a text into vectors.
 - `vectors`: the vectors of a store in memory, compared with the vector of a question.
 - `embedding_queue`: compute the vectors that are missing, during a search or by `moss index`.
