@@ -202,6 +202,9 @@ class Store(Maintenance, Tools):
         self, operation: Operation, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
     ) -> None:
         """Add to the refusal of arguments the corrected call, and the workspaces if it lacks one."""
+        from contextlib import suppress
+
+        from .registry.decode import is_json
         from .registry.repair import explain
 
         explain(operation, arguments, error, call.config.workspace)
@@ -210,6 +213,9 @@ class Store(Maintenance, Tools):
         named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
         if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
             self._advise_missing_workspace(tool, corrected, call, error)
+        if error.recovery is None and operation.propose is not None and is_json(arguments):
+            with suppress(MossError), ErrorTranslation(self._engine, tool):
+                error.recovery = self._read(operation.propose, {"arguments": arguments}, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
 
     def _idempotent_call(

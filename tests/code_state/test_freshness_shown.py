@@ -96,6 +96,7 @@ def test_a_check_fails_until_somebody_has_looked(shop: Shop) -> None:
     shop.drift()
     shop.moss("freshness", "--workspace", "shop", "--check", code=1)
     shop.moss("freshness", "--check", "--table", code=1)
+    shop.moss("freshness", "--check", "--offset", "5", code=1)
     shop.moss("freshness", "--workspace", "shop")
     shop.moss("freshness", "--confirm", "shop/nobody", code=1)
     told = json.loads(shop.moss("freshness", "--confirm", "shop/auth"))

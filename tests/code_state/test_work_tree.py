@@ -144,3 +144,98 @@ def test_a_repository_that_gets_an_origin_stays_the_same(shop: Repository) -> No
     after = known(shop.folder)
     assert before.repository_id != after.repository_id
     assert before.is_same_repository(after)
+
+
+def clone(source: str | Path, target: Path, *words: str) -> Repository:
+    made = Repository(target, init=False)
+    target.mkdir(parents=True)
+    made.git("clone", "-q", *words, str(source), ".")
+    return made
+
+
+def ids(*repositories: Repository) -> set[str]:
+    return {known(one.folder).repository_id for one in repositories}
+
+
+def test_every_clone_by_path_has_the_id_of_the_repository(shop: Repository, tmp_path: Path) -> None:
+    bare = clone(shop.folder, tmp_path / "copies" / "shop.git", "--bare")
+    clones = [
+        clone(shop.folder, tmp_path / "by-path"),
+        clone(shop.folder / ".git", tmp_path / "by-git-folder"),
+        clone(f"file://{shop.folder}", tmp_path / "by-file-url"),
+        clone(tmp_path / "by-path", tmp_path / "clone-of-a-clone"),
+        clone(bare.folder, tmp_path / "of-a-bare-clone"),
+        clone(tmp_path / "copies" / "shop", tmp_path / "without-the-ending"),
+    ]
+    shop.git("worktree", "add", "-q", str(tmp_path / "fix"))
+    clones.append(clone(tmp_path / "fix", tmp_path / "of-a-worktree"))
+    assert len(ids(shop, *clones)) == 1
+    shop.git("remote", "add", "origin", "https://example.org/shop.git")
+    assert len(ids(shop, *clones)) == 1
+
+
+def test_a_path_through_a_link_is_the_same_path(shop: Repository, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(shop.folder)
+    linked = clone(shop.folder, tmp_path / "linked")
+    linked.git("remote", "set-url", "origin", str(tmp_path / "link"))
+    assert len(ids(shop, linked)) == 1
+
+
+def test_those_that_push_to_a_bare_repository_and_those_that_clone_it_have_one_id(
+    shop: Repository, tmp_path: Path
+) -> None:
+    bare = Repository(tmp_path / "srv" / "shop.git", init=False)
+    bare.folder.mkdir(parents=True)
+    bare.git("init", "-q", "--bare")
+    alone = known(shop.folder)
+    shop.git("remote", "add", "origin", str(bare.folder))
+    shop.git("push", "-q", "origin", "main")
+    other = clone(bare.folder, tmp_path / "other")
+    assert len(ids(shop, other)) == 1
+    assert alone.shares_id(known(shop.folder))
+
+
+def test_two_unrelated_repositories_of_one_name_share_no_id(shop: Repository, tmp_path: Path) -> None:
+    namesake = Repository(tmp_path / "elsewhere" / "shop")
+    assert not known(shop.folder).shares_id(known(namesake.folder))
+    namesake.commit({"a": "other"})
+    assert not known(shop.folder).shares_id(known(namesake.folder))
+    shop.git("remote", "add", "origin", "https://example.org/shop.git")
+    assert not known(shop.folder).shares_id(known(namesake.folder))
+    namesake.git("remote", "add", "origin", "/srv/git/shop.git")
+    assert not known(shop.folder).is_same_repository(known(namesake.folder))
+
+
+def test_clones_that_name_each_other_have_one_id(shop: Repository, tmp_path: Path) -> None:
+    other = clone(shop.folder, tmp_path / "stick")
+    shop.git("remote", "add", "origin", str(other.folder))
+    assert len(ids(shop, other)) == 1
+    shop.git("remote", "set-url", "origin", ".")
+    assert len(ids(shop, other)) == 1
+
+
+def test_a_running_process_sees_that_the_cloned_repository_gets_an_origin(shop: Repository, tmp_path: Path) -> None:
+    tree = find_work_tree(str(clone(shop.folder, tmp_path / "copy").folder))
+    assert tree is not None
+    before = tree.state()
+    shop.git("remote", "add", "origin", "https://example.org/shop.git")
+    after = tree.state()
+    assert before is not None
+    assert after is not None
+    assert after.repository_id == known(shop.folder).repository_id != before.repository_id
+
+
+@pytest.mark.parametrize(
+    "place", ["a\0b", "x" * 5000, "/nonexistent/shop", "/dev/zero", "/proc/self/mem", "~/shop", "/" * 900_000]
+)
+def test_an_origin_that_leads_nowhere_is_only_compared(shop: Repository, place: str) -> None:
+    config = shop.folder / ".git" / "config"
+    config.write_text(f'{config.read_text()}[remote "origin"]\n\turl = {place}\n')
+    assert known(shop.folder).repository_id.startswith("origin-")
+
+
+def test_a_long_chain_of_clones_ends(shop: Repository, tmp_path: Path) -> None:
+    last = shop
+    for number in range(8):
+        last = clone(last.folder, tmp_path / f"clone{number}")
+    assert known(last.folder).repository_id.startswith("origin-")

@@ -944,6 +944,28 @@ decisions §10: the first guesses of agents are refused with a call that leads o
     test_a_proposed_call_leaves_out_what_is_not_known
     test_the_nearest_tool_is_alike_in_each_word
     test_a_misspelt_tool_is_called_with_corrected_arguments
+decisions §10: a call that lacks an argument, or names things in another way, leads to the right one
+    test_an_artifact_without_a_kind_is_proposed_as_freeform
+    test_a_long_artifact_without_a_kind_leads_to_the_kinds
+    test_a_kind_is_added_beside_other_corrections
+    test_an_artifact_without_data_is_not_guessed
+    test_a_revert_without_type_or_version_leads_to_the_history
+    test_a_revert_by_id_or_key_leads_to_the_history
+    test_a_revert_of_nothing_leads_to_the_last_changes
+    test_a_revert_of_an_unknown_name_leads_to_a_history_that_names_the_nearest
+    test_the_type_of_a_row_is_added
+    test_an_address_that_is_none_proposes_nothing
+    test_the_given_type_is_kept
+    test_a_bundle_by_run_is_proposed_with_its_items
+    test_a_bundle_by_names_is_proposed_with_its_items
+    test_a_bundle_of_nothing_leads_to_the_list
+    test_a_bundle_of_bad_values_is_not_guessed
+    test_a_bundle_of_capsules_by_run_is_proposed_with_its_items
+decisions §10: moss_erase takes the handle that a search hit has
+    test_a_note_is_erased_by_the_id_of_its_hit
+    test_an_entry_of_the_trace_is_erased_by_the_id_of_its_hit
+    test_every_hit_of_a_search_can_be_erased_as_it_comes
+    test_an_id_that_is_none_of_a_note_or_step_is_refused
 decisions §10: every hit has the call that loads it, its time and its status; one thing is one hit
     test_the_fetch_of_every_hit_loads_it_as_it_is
     test_the_search_of_one_family_has_the_same

@@ -87,6 +87,8 @@ def test_odd_arguments_of_a_foreign_tool_are_no_accident(store: Store, arguments
     [
         ("capsule_stor", "capsule_store"),
         ("capsule_load", "capsule_fetch"),
+        ("save", "capsule_store"),
+        ("load", "capsule_fetch"),
         ("capsules_list", "capsule_list"),
         ("tasks_finish", None),
         ("frobnicate", None),

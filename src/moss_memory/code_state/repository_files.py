@@ -31,20 +31,23 @@ def signature(path: str) -> Signature:
     return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def read_file(path: str, limit: int = SMALL_BYTES) -> bytes | None:
-    """Return the content of a regular file; None if there is none, or it is special or larger than the limit."""
+def read_file(path: str, limit: int = SMALL_BYTES, *, start: bool = False) -> bytes | None:
+    """Return the content of a regular file; None if there is none, or it is special or larger than the limit.
+
+    With `start`, return the first `limit` bytes of a larger file.
+    """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return None
     try:
         status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > limit:
+        if not stat.S_ISREG(status.st_mode) or (status.st_size > limit and not start):
             return None
         content = b""
         while len(content) <= limit and (part := os.read(fd, limit + 1 - len(content))):
             content += part
-        return content if len(content) <= limit else None
+        return content[:limit] if start or len(content) <= limit else None
     except OSError:
         return None
     finally:

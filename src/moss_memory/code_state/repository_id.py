@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from .repository_files import CONFIG_BYTES, SMALL_BYTES, is_object_id, read_file
+from .repository_files import CONFIG_BYTES, is_object_id, read_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +15,8 @@ _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]'
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://(?:[^/@]*@)?([^/:]*)(?::(\d*))?(/.*)?", re.DOTALL)
 _SHORT = re.compile(r"(?:[^/@:]*@)?([^/:]{2,}):(?!/{2})(.*)", re.DOTALL)
 """The short form of ssh; a single letter before the colon is the drive of a Windows path."""
+_PATH_MAX_CHARS = 4_000
+"""A longer path can be none; git limits them as the system does."""
 _USUAL_PORTS = ("", "22", "80", "443", "9418")
 
 
@@ -41,28 +43,42 @@ def _unquoted(value: str) -> str:
     return re.sub(r'(?<!\\)"', "", value).replace('\\"', '"').replace("\\\\", "\\")
 
 
-def repository_id(common: str, work_tree: str, origin: str) -> str:
-    """Return the hash of the `origin` URL, else of the root commit; empty if neither is known."""
-    if origin:
-        return _hash("origin", normalize_url(origin, work_tree))
+def origin_id(url: str, work_tree: str) -> str:
+    """Return the id of the repository with this `origin` URL, or at this local path."""
+    return _hash("origin", normalize_url(url, work_tree))
+
+
+def root_id(common: str) -> str:
+    """Return the id of a repository by its root commit; empty if that is unknown."""
     root = _root_commit(common)
     return _hash("root", root) if root else ""
 
 
+def local_path(url: str, work_tree: str) -> str:
+    """Return the absolute path of a URL that is one of this machine; else empty."""
+    url = url.strip()
+    if len(url) > _PATH_MAX_CHARS or not url.isprintable():
+        return ""
+    long = _URL.fullmatch(url)
+    if long:
+        return os.path.normpath(long[4] or "/") if long[1].lower() == "file" else ""
+    if not url.startswith((".", "/", "~")) and _SHORT.fullmatch(url):
+        return ""
+    return os.path.normpath(os.path.join(work_tree, url))
+
+
 def normalize_url(url: str, work_tree: str) -> str:
     """Return host and path of a URL: without protocol, user, password and `.git`; a local path is absolute."""
+    if path := local_path(url, work_tree):
+        return path.removesuffix("/.git").rstrip("/").removesuffix(".git").rstrip("/")
     url = url.strip()
-    long = _URL.fullmatch(url)
-    short = None if long or url.startswith((".", "/", "~")) else _SHORT.fullmatch(url)
-    if long and long[1].lower() != "file":
+    if long := _URL.fullmatch(url):
         port = "" if (long[3] or "") in _USUAL_PORTS else f":{long[3]}"
         host, path = f"{long[2].lower()}{port}", long[4] or ""
-    elif short:
+    elif short := _SHORT.fullmatch(url):
         host, path = short[1].lower(), short[2]
     else:
-        host = ""
-        path = os.path.normpath(os.path.join(work_tree, (long[4] or "") if long else url))
-        path = path.removesuffix("/.git")
+        host, path = "", url
     path = path.strip("/").removesuffix(".git").rstrip("/")
     return f"{host}/{path}"
 
@@ -73,7 +89,7 @@ def _root_commit(common: str) -> str:
     Only a program could look through the whole history. The log begins with the initial commit of a repository that was
     made here; it ends to do so when git expires its entries.
     """
-    content = read_file(os.path.join(common, "logs", "HEAD"), SMALL_BYTES * 256) or b""
+    content = read_file(os.path.join(common, "logs", "HEAD"), start=True) or b""
     line = content.partition(b"\n")[0].decode("utf-8", "replace")
     before, _, rest = line.partition(" ")
     commit = rest.partition(" ")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 
 from .repository_files import is_object_id
-from .repository_id import repository_id
+from .repository_id import origin_id
 from .work_tree import NAME_MAX_CHARS, CodeState
 
 TYPE_CHECKING = False
@@ -36,5 +36,5 @@ def parse_sent(sent: Any) -> CodeState:
         raise invalid_request(f"`_meta.{META_KEY}.repository` is missing; send the name of the repository")
     if commit and not is_object_id(commit):
         raise invalid_request(f"`_meta.{META_KEY}.commit` must be the full id of a commit, in lower-case hexadecimal")
-    key = repository_id("", "/", sent["origin"]) if "origin" in sent else ""
+    key = origin_id(sent["origin"], "/") if "origin" in sent else ""
     return CodeState(sent["repository"].strip(), key, sent.get("branch", ""), commit)

@@ -6,7 +6,7 @@ import os
 import time
 
 from .repository_files import References, read_line, signature
-from .repository_id import repository_id, settings
+from .repository_id import local_path, origin_id, root_id, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,18 +18,34 @@ NAME_MAX_CHARS = 255
 _DISCOVERY_S = 1.0
 """The lifetime of a cached location of a repository."""
 _MAX_CACHED = 32
+_MOST_CLONES = 5
+"""The maximum length of a chain of clones, each with the path of the next as its `origin`."""
 
 
 class CodeState:
     """The repository, branch and commit of a change; unknown parts are empty."""
 
-    __slots__ = ("branch", "commit", "repository", "repository_id")
+    __slots__ = ("aliases", "branch", "commit", "repository", "repository_id")
 
-    def __init__(self, repository: str, repository_id: str = "", branch: str = "", commit: str = "") -> None:
+    def __init__(
+        self,
+        repository: str,
+        repository_id: str = "",
+        branch: str = "",
+        commit: str = "",
+        aliases: tuple[str, ...] = (),
+    ) -> None:
         self.repository = repository
         self.repository_id = repository_id
         self.branch = branch
         self.commit = commit
+        self.aliases = aliases
+        """Further ids that this repository had or could have had; known of the present one only, never stored."""
+
+    def shares_id(self, other: CodeState) -> bool:
+        """Return whether both are of one repository by an id; if one has none, by name."""
+        own, others = self.ids, other.ids
+        return bool(own & others) if own and others else self.repository == other.repository
 
     def is_same_repository(self, other: CodeState) -> bool:
         """Return whether both are of one repository: by id, or by name if their ids cannot be compared.
@@ -38,8 +54,13 @@ class CodeState:
         """
         own, others = self.repository_id, other.repository_id
         if own and others and own.partition("-")[0] == others.partition("-")[0]:
-            return own == others
-        return self.repository == other.repository
+            return self.shares_id(other)
+        return self.repository == other.repository or self.shares_id(other)
+
+    @property
+    def ids(self) -> set[str]:
+        """Return every known id."""
+        return {key for key in (self.repository_id, *self.aliases) if key}
 
     def shown(self) -> dict[str, str]:
         """Return the known parts, as `saved_in` has them."""
@@ -99,8 +120,42 @@ class WorkTree:
         if not self.reftable:
             ref, commit = refs.resolve("HEAD")
             branch = clean_name(ref.removeprefix("refs/heads/")) if ref.startswith("refs/heads/") else ""
+        key = self._id(refs.read)
         self._seen = list(refs.read.items())
-        self._state = CodeState(name, repository_id(self.common, self.main, self._origin), branch, commit)
+        self._state = CodeState(name, key, branch, commit, (root_id(self.common), self._path_id()))
+
+    def _id(self, read: dict[str, Signature]) -> str:
+        """Return the hash of the `origin` URL; if that is a local path, or there is none, the id of what is there.
+
+        So a clone by path has the id of the repository that it was made from, or of the `origin` of that one. A
+        repository without `origin` has the id of its root commit, else of its path. Note the files that decide.
+        """
+        chain: dict[str, WorkTree] = {}
+        tree, path = self, ""
+        while len(chain) < _MOST_CLONES:
+            chain[tree.common] = tree
+            if not tree._origin:
+                return tree._own_id()
+            path = local_path(tree._origin, tree.main)
+            if not path:
+                return origin_id(tree._origin, tree.main)
+            path = os.path.realpath(path)
+            cloned = repository_at(path)
+            if cloned is None:
+                break
+            if cloned.common in chain:  # clones that name each other
+                circle = list(chain)[list(chain).index(cloned.common) :]
+                return chain[min(circle)]._own_id()
+            read[os.path.join(cloned.common, "config")] = cloned.configured
+            tree = cloned
+        return origin_id(path, "/")
+
+    def _own_id(self) -> str:
+        """Return the id of the root commit, else of the path."""
+        return root_id(self.common) or self._path_id()
+
+    def _path_id(self) -> str:
+        return origin_id(os.path.realpath(self.main), "/")
 
     def _configured(self) -> tuple[str, str]:
         """Return the URL of `origin` and the configured work tree; note how references are stored."""
@@ -130,8 +185,11 @@ class WorkTree:
 
 def clean_name(raw: str) -> str:
     """Return a name without control characters and halves of characters, at most 255 characters."""
-    text = raw.encode("utf-8", "replace").decode()
-    return "".join([character for character in text if character.isprintable()])[:NAME_MAX_CHARS].strip()
+    text = raw
+    if not raw.isprintable():
+        whole = raw.encode("utf-8", "replace").decode()
+        text = "".join([character for character in whole if character.isprintable()])
+    return text[:NAME_MAX_CHARS].strip()
 
 
 def find_work_tree(folder: str) -> WorkTree | None:
@@ -147,6 +205,17 @@ def find_work_tree(folder: str) -> WorkTree | None:
         if parent == folder:
             return None
         folder = parent
+
+
+def repository_at(path: str) -> WorkTree | None:
+    """Return the repository that git clones from a path: a work tree, or a bare one; None if there is none."""
+    for folder in (path, f"{path}.git"):
+        if os.path.lexists(os.path.join(folder, ".git")):
+            return find_work_tree(folder)
+        if os.path.isfile(os.path.join(folder, "HEAD")) and os.path.isdir(os.path.join(folder, "objects")):
+            main = os.path.dirname(folder) if os.path.basename(folder) == ".git" else folder
+            return WorkTree(main, folder, folder)
+    return None
 
 
 def _linked(folder: str, link: str) -> WorkTree | None:

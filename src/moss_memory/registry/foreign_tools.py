@@ -156,7 +156,7 @@ _TOOLS: dict[str, tuple[str, Translate]] = {
         "memory_write memory_create remember memorize write_note create_note add_note save_note store_note "
         "note_create context_save save_context store_context write_memory memory_bank_write "
         "memory_bank_update write_memory_file save_checkpoint context_checkpoint add_to_memory put_memory "
-        "store_information mem0_add_memory",
+        "store_information mem0_add_memory save",
         "capsule_store",
         _save,
     ),
@@ -171,7 +171,7 @@ _TOOLS: dict[str, tuple[str, Translate]] = {
     **_by_words(
         "read_note get_note view_note open_note context_get get_context load_context get_memory read_memory "
         "load_memory fetch_memory memory_get memory_read memory_bank_read read_memory_file read_content "
-        "fetch_note capsule_load capsule_get capsule_read",
+        "fetch_note capsule_load capsule_get capsule_read load fetch",
         "capsule_fetch",
         _address,
     ),

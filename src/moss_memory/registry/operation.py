@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     Translate = Callable[[MossError], MossError]
     BudgetOf = Callable[[dict[str, Any]], Any]
     Recover = Callable[[str, dict[str, Any], MossError], dict[str, Any] | None]
+    Propose = Callable[[Any, dict[str, Any]], dict[str, Any] | None]
     Sizes = Callable[[Any, dict[str, Any]], object]
 
 _ALLOW_SECRETS: dict[str, Schema] = {
@@ -63,6 +64,7 @@ class Operation:
         "name",
         "no_transaction",
         "parameters",
+        "propose",
         "proxy",
         "recover",
         "required",
@@ -94,6 +96,7 @@ class Operation:
         self.no_transaction: bool = traits["no_transaction"]
         self.proxy: bool = traits["proxy"]
         self.recover: Recover | None = traits["recover"]
+        self.propose: Propose | None = traits["propose"]
         self.writes_with: str | None = traits["writes_with"]
         self.writes_if: WritesIf | None = traits["writes_if"]
         self.translate: Translate | None = traits["translate"]
@@ -318,6 +321,7 @@ def operation(
     slow_when_large: bool = False,
     visible: bool = True,
     recover: Recover | None = None,
+    propose: Propose | None = None,
     single_statement: bool | WritesIf = False,
     scan_secrets: bool = False,
     sizes: Sizes | None = None,
@@ -344,37 +348,36 @@ def operation(
     `has_budget`: it takes `max_chars`, `max_bytes` and `max_lines`; its body gets them as one `budget`.
     `aliases`: alternative names of arguments, which are accepted and not shown.
     `recover`: returns the best next call after an error; `translate` converts an error to the codes of the family.
+    `propose`: returns the call for refused arguments that no correction repairs, given the transaction and them.
     `no_transaction`: the body gets the call instead; `proxy`: it only returns the tool to call, before any transaction.
     """
 
-    def wrap(body: Body) -> Operation:
-        return Operation(
-            body,
-            example=example,
-            answers=answers,
-            words=words,
-            mutates=mutates,
-            destructive=destructive,
-            idempotent=idempotent,
-            slow=slow,
-            slow_if=slow_if,
-            slow_when_large=slow_when_large,
-            visible=visible,
-            recover=recover,
-            single_statement=single_statement,
-            scan_secrets=scan_secrets,
-            sizes=sizes,
-            cross_workspace=cross_workspace,
-            has_budget=has_budget,
-            writes_with=writes_with,
-            writes_if=writes_if,
-            translate=translate,
-            aliases=aliases,
-            no_transaction=no_transaction,
-            proxy=proxy,
-        )
-
-    return wrap
+    return lambda body: Operation(
+        body,
+        example=example,
+        answers=answers,
+        words=words,
+        mutates=mutates,
+        destructive=destructive,
+        idempotent=idempotent,
+        slow=slow,
+        slow_if=slow_if,
+        slow_when_large=slow_when_large,
+        visible=visible,
+        recover=recover,
+        propose=propose,
+        single_statement=single_statement,
+        scan_secrets=scan_secrets,
+        sizes=sizes,
+        cross_workspace=cross_workspace,
+        has_budget=has_budget,
+        writes_with=writes_with,
+        writes_if=writes_if,
+        translate=translate,
+        aliases=aliases,
+        no_transaction=no_transaction,
+        proxy=proxy,
+    )
 
 
 def _parameters(body: Body) -> dict[str, Schema]:

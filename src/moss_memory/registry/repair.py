@@ -114,6 +114,8 @@ def _meant(sent: str, value: Any, known: dict[str, Schema]) -> str | None:
     snake = "_".join(words_of_name(sent))
     if snake in known:
         return snake
+    if f"{snake}s" in known:
+        return f"{snake}s"
     if snake == "step" and {"path", "step_id"} <= known.keys():
         return "path" if str(value).startswith("s:") else "step_id"
     meant = [words[0] for words in map(str.split, _WORDS_FOR) if snake in words[1:] and words[0] in known]
@@ -160,6 +162,9 @@ def _to_integer(value: Any, schema: Schema, split: bool) -> int | None:
 
 
 def _to_flag(value: Any, schema: Schema, split: bool) -> bool | None:
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value.values()))
+        return value if isinstance(value, bool) else None
     return {"true": True, "false": False}.get(value.strip().lower()) if isinstance(value, str) else None
 
 

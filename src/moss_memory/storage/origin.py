@@ -105,8 +105,9 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
     """Return the origin with the columns of a row, whose key is computed again."""
     from moss_memory.code_state.work_tree import CodeState
 
-    known = [row.get(name) or "" for name in ("repository", "repository_id", "branch", "commit_id")]
-    return Origin(row["actor"], CodeState(*known) if any(known) else None)
+    name, key, branch, commit = [row.get(column) or "" for column in COLUMNS[2:]]
+    known = CodeState(name, key, branch, commit) if name or key or branch or commit else None
+    return Origin(row["actor"], known)
 
 
 def origin_in_file(row: dict[str, Any]) -> Origin:
@@ -158,13 +159,16 @@ def repository_row(workspace: str, code: CodeState) -> dict[str, str]:
     return {"workspace": workspace, "repository_id": code.repository_id, "repository": code.repository}
 
 
-def workspaces_written_from(tx: ReadTransaction, repository_id: str) -> list[str]:
-    """Return the normal forms of the workspaces that a repository wrote to."""
-    rows = tx.rows(
-        "select distinct workspace from workspace_repositories where repository_id = :repository_id order by 1",
-        {"repository_id": repository_id},
-    )
-    return [workspace for (workspace,) in rows]
+def workspaces_written_from(tx: ReadTransaction, ids: set[str]) -> list[str]:
+    """Return the normal forms of the workspaces that a repository, known by any of these ids, wrote to."""
+    found = set()
+    for key in ids:
+        rows = tx.rows(
+            "select distinct workspace from workspace_repositories where repository_id = :repository_id",
+            {"repository_id": key},
+        )
+        found.update([workspace for (workspace,) in rows])
+    return sorted(found)
 
 
 def repositories_of(tx: ReadTransaction, workspace: str) -> list[dict[str, str]]:

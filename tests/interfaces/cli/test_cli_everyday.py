@@ -149,3 +149,24 @@ def test_the_obvious_task_is_shown_where_none_is_named(cli: Cli) -> None:
     assert cli("task", "show", "-w", "shop").json["title"] == "Build"
     refused = cli("task", "show", "-w", "nowhere")
     assert (refused.code, "create a task first" in refused.err) == (1, True)
+
+
+def test_a_title_alone_makes_a_task_with_the_named_steps(cli: Cli) -> None:
+    made = cli("task", "create", "Add login", *SHOP, "--steps", "design", "--steps", "build, then test").json
+    assert (made["id"], made["title"]) == ("TASK-001", "Add login")
+    assert [step["title"] for step in made["steps"]] == ["design", "build, then test"]
+    assert cli("task", "create", "plan", "Second half", *SHOP).json["id"] == "PLAN-001"
+    assert "--title is needed" in cli("task", "create", "plan", *SHOP).err
+
+
+def test_further_steps_are_titles_too(cli: Cli) -> None:
+    cli("task", "create", "Add login", *SHOP).json  # noqa: B018
+    added = cli("task", "decompose", "TASK-001", "design", "build", *SHOP).json
+    assert [step["title"] for step in added["steps"]] == ["design", "build"]
+    as_json = cli("task", "decompose", "TASK-001", *SHOP, "--steps", '[{"title": "ship", "tests": ["pytest"]}]').json
+    assert [step["title"] for step in as_json["steps"]] == ["ship"]
+
+
+def test_the_log_names_the_command_line_as_the_author_of_a_sync(filled: Cli, tmp_path: Path) -> None:
+    filled("sync", str(tmp_path / "memory")).json  # noqa: B018
+    assert {event["by"] for event in filled("log").json["events"]} == {"cli"}

@@ -170,7 +170,12 @@ def test_a_sentence_keeps_its_commas() -> None:
 @pytest.mark.parametrize("operation", GROUPED, ids=lambda one: one.name)
 def test_what_is_missing_is_named_with_an_example(cli: Cli, operation: Operation) -> None:
     one = command(words_of(operation.name))
-    given = ("workspace", one.text, INFERRED.get(operation.name))  # the workspace has a default, as for capsules
+    given = (
+        "workspace",
+        one.text,
+        INFERRED.get(operation.name),
+        *one.defaults,
+    )  # the workspace has a default, as for capsules
     needed = [name for name in operation.required if name not in given]
     outcome = cli(*words_of(operation.name).split())
     if not needed:

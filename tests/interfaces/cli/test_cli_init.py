@@ -151,3 +151,56 @@ def test_two_repositories_of_one_name_do_not_mix_silently(
     monkeypatch.chdir(other)
     assert cli("where").json["written_from"] == ["shop"]
     assert "written from another repository" in cli("prime").out
+
+
+def test_every_place_of_one_repository_means_one_workspace(
+    cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
+) -> None:
+    git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    git("-C", str(repository), "worktree", "add", "-q", str(tmp_path / "fix"))
+    git("clone", "-q", str(repository), str(tmp_path / "second"))
+    git("clone", "-q", str(tmp_path / "second"), str(tmp_path / "again" / "shop"))
+    git("clone", "-q", f"file://{repository}", str(tmp_path / "by-url"))
+    (tmp_path / "second" / "src").mkdir()
+    for place in (
+        repository / "src",
+        tmp_path / "fix",
+        tmp_path / "second" / "src",
+        tmp_path / "again" / "shop",
+        tmp_path / "by-url",
+    ):
+        monkeypatch.chdir(place)
+        told = cli("where").json
+        assert (told["workspace"], told.get("written_from")) == ("shop", None), place
+        assert "another repository" not in cli("prime").out
+        saved = cli("load", "shop/auth").json
+        assert saved["freshness"]["state"] == "fresh"
+
+
+@pytest.mark.parametrize("origin", ["", "https://example.com/one/shop.git"])
+def test_a_namesake_without_an_origin_does_not_mix_silently(
+    cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str, origin: str
+) -> None:
+    git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
+    if origin:
+        git("-C", str(repository), "remote", "add", "origin", origin)
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    other = tmp_path / "elsewhere" / "shop"
+    git("init", "-q", str(other))
+    monkeypatch.chdir(other)
+    assert cli("where").json["written_from"] == ["shop"]
+    git("-C", str(other), "commit", "--allow-empty", "-m", "y")
+    assert cli("where").json["written_from"] == ["shop"]
+    cli("save", "own/auth", stdin=capsule).json  # noqa: B018
+    told = cli("where").json
+    assert (told["workspace"], told.get("written_from")) == ("own", None)
+
+
+def test_a_repository_that_is_published_later_keeps_its_workspace(cli: Cli, repository: Path, capsule: str) -> None:
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
+    assert "written_from" not in cli("where").json
+    cli("save", "shop/plan", stdin=capsule).json  # noqa: B018
+    git("-C", str(repository), "remote", "add", "origin", "https://example.com/shop.git")
+    assert "written_from" not in cli("where").json

@@ -123,22 +123,13 @@ class Command:
                 names = " and ".join(one.flag for one in self.options.values() if one.argument == argument)
                 raise UsageError(f"{names} mean the same; give one of them, and once")
             raise UsageError(f"{option.flag} is given twice")
-        if option.kind == "list":
-            read: Any = [*(before or ()), *list_from(value)]
-        elif option.kind == "sentences":
-            read = [*(before or ()), *list_from(value, separator="")]
-        elif option.kind == "item":
+        if option.kind == "item":
             address = address_from(value)
-            read = [*(before or ()), address]
+            arguments[argument] = [*(before or ()), address]
             if "workspace" in address:
                 request.ambiguous_addresses.append(address)
-        elif option.kind == "pairs":
-            read = pairs_from(value, option.flag, before or {})
-        elif option.kind in ("object", "items"):
-            read = object_from(value, option.schema, option.flag)
         else:
-            read = read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
-        arguments[argument] = read
+            arguments[argument] = _convert(option, value, before)
 
     def _set_extra(self, request: CommandRequest, option: Option, value: str) -> None:
         if option.kind == "extra_integer":
@@ -173,6 +164,21 @@ class Command:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
         example = f"\nfor example: {self.operation.example}" if self.grouped else ""
         raise UsageError(f"{missing} by `moss {self.words}`{example}", command=self.words)
+
+
+def _convert(option: Option, value: str, before: Any) -> Any:
+    """Return the value of an option from a word; `before` is that of the words before, None if this is the first."""
+    if option.kind == "list":
+        return [*(before or ()), *list_from(value)]
+    if option.kind == "sentences":
+        return [*(before or ()), *list_from(value, separator="")]
+    if option.kind == "titles" and not value.lstrip().startswith(("[", "@")):
+        return [*(before or ()), {"title": value}]
+    if option.kind == "pairs":
+        return pairs_from(value, option.flag, before or {})
+    if option.kind in ("object", "items", "titles"):
+        return object_from(value, option.schema, option.flag)
+    return read_value(option.kind, value, option.flag, nullable=bool(option.schema.get("nullable")))
 
 
 def find_command(words: list[str]) -> tuple[Command, list[str]] | None:

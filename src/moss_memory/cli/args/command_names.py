@@ -46,7 +46,7 @@ NAMED = {
 }
 """Tools whose command is not derived from their name."""
 
-DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}}
+DEFAULTS = {"branchmind_show": {"doc_kind": "notes"}, "tasks_create": {"kind": "task"}}
 """Arguments whose default in the command differs from that of the tool: `notes show` shows notes, not the trace."""
 
 SHARED = {"versions": "moss_history", "revert": "moss_revert", "rename": "moss_rename", "erase": "moss_erase"}

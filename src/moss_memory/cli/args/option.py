@@ -12,7 +12,7 @@ SINGULAR = "item"
 SHOWS_TEXT = ("_fetch", "_latest", "_compose")
 """Suffixes of tools whose response has one text, which `--text` prints."""
 
-MANY = ("list", "sentences", "item", "pairs")
+MANY = ("list", "sentences", "item", "pairs", "titles")
 """Kinds of options that may be repeated."""
 
 SENTENCES = ("success_criteria", "tests", "blockers", "links", "checks", "texts", "search")
@@ -166,7 +166,10 @@ def _option(name: str, schema: dict[str, Any], default: Any) -> Option:
         description += "; numbers, true and false as JSON"
     if name in _LISTING_COMMANDS:
         description += f"; `moss {_LISTING_COMMANDS[name]}` lists them"
-    if kind == "items":
+    if kind == "items" and schema["items"].get("required") == ["title"]:
+        kind = "titles"
+        description = 'a title; may be repeated; or JSON: [{"title": "design"}, …], or @FILE'
+    elif kind == "items":
         description = description or 'JSON: [{"name": "auth"}, …], or @FILE'
     elif not description and "enum" not in schema.get("items", schema):
         description = _HELP.get(name, "one or more" if kind in MANY else "")

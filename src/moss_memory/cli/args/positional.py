@@ -33,6 +33,7 @@ WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
 _WITH_POSITIONALS = {"adopt": ("path",)}
 """Commands outside of the groups whose required arguments are positional, and their further ones."""
 _PLACES = ("target", "branch", "ref")
+_LISTS = ("list", "titles")
 
 
 def positionals_of(operation: Operation | BuiltIn, *, grouped: bool) -> tuple[str, ...]:
@@ -133,11 +134,14 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
     empty = [name for name in command.slots if name not in request.arguments]
     if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
         empty.remove(command.text)
+    if len(words) < len(empty):
+        # A default stands for the words that are left out: `task create TITLE`.
+        empty = [name for name in empty if name not in command.defaults or words[0] in command.options[name].choices]
     while len(words) > len(empty):
-        if not any(command.options[name].kind == "list" for name in empty):
+        if not any(command.options[name].kind in _LISTS for name in empty):
             raise _unexpected_word(words[len(empty)], command, after=words[len(empty) - 1] if empty else "")
         # A list takes the words that the others leave: `think pin c1 c2`.
-        at = next(at for at, name in enumerate(empty) if command.options[name].kind == "list")
+        at = next(at for at, name in enumerate(empty) if command.options[name].kind in _LISTS)
         empty.insert(at, empty[at])
     for name, word in zip(empty, words, strict=False):
         if not (name == command.text and word == "-"):

@@ -6,10 +6,12 @@ from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
+from moss_memory.cli.args.option import MANY
 from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.install_hint import with_working_install
+from moss_memory.cli.render.message_lines import wrap_command
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from moss_memory.registry.operation import Operation
 
 _METAVARS = {"integer": "N", "number": "N", "list": "A,B", "object": "JSON", "items": "JSON", "item": "ITEM",
-             "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON"}  # fmt: skip
+             "sentences": "TEXT", "age": "AGE", "extra_integer": "N", "pairs": "NAME=VALUE|JSON",
+             "titles": "TITLE|JSON"}  # fmt: skip
 _EXTRA_METAVARS = {"file": "PATH", "home": "DIR"}
 _POSITIONAL = {
     "address": "[NAME | WORKSPACE/NAME | ID]",
@@ -127,9 +130,10 @@ def command_help(command: Command) -> str:
 
 
 def _example(line: str) -> list[str]:
-    """Return the example beside its label, on a line of its own if both do not fit."""
-    fits = not width() or len(line) + len("example: ") <= width()
-    return [f"example: {line}"] if fits else ["example:", f"  {line}"]
+    """Return the example beside its label; on lines of its own if both do not fit."""
+    if not width() or len(line) + len("example: ") <= width():
+        return [f"example: {line}"]
+    return ["example:", *(f"  {part}" for part in wrap_command(line, width() - 2))]
 
 
 def _words(command: Command) -> list[str]:
@@ -151,7 +155,9 @@ def _slot(command: Command, name: str) -> str:
     shown = name.upper().replace("_", "-")
     if name in (command.text, INFERRED.get(command.operation.name)) or name not in command.operation.required:
         return f"[{shown}]"
-    return f"{shown} \u2026" if command.options[name].kind == "list" else shown
+    if name in command.defaults:
+        return f"[{shown}]"
+    return f"{shown} \u2026" if command.options[name].kind in MANY else shown
 
 
 def summary_of(operation: Operation | BuiltIn) -> str:

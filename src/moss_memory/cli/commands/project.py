@@ -47,13 +47,13 @@ def _find(tx: ReadTransaction, *, here: CodeState | None) -> Project:
     if here is None:
         return Project("", "no setting names one, and this folder is in no git repository", None, [])
     name = _normal(here.repository)
-    if name and workspace_exists(tx, name):
-        return Project(latest_spelling(tx, name), "it has the name of this repository", here, _others(tx, name, here))
-    written = workspaces_written_from(tx, here.repository_id) if here.repository_id else []
+    others = _others(tx, name, here) if name and workspace_exists(tx, name) else None
+    written = [] if others == [] else workspaces_written_from(tx, here.ids)
     if len(written) == 1:
-        return Project(
-            latest_spelling(tx, written[0]), "only this workspace was written from this repository", here, []
-        )
+        reason = "only this workspace was written from this repository"
+        return Project(latest_spelling(tx, written[0]), reason, here, [])
+    if others is not None:
+        return Project(latest_spelling(tx, name), "it has the name of this repository", here, others)
     return Project("", f"no setting names one, and there is no workspace {here.repository!r}", here, [])
 
 
@@ -71,4 +71,4 @@ def _others(tx: ReadTransaction, workspace: str, here: CodeState | None) -> list
     if here is None:
         return []
     found = [CodeState(one["repository"], one["repository_id"]) for one in repositories_of(tx, _normal(workspace))]
-    return [] if any(one.is_same_repository(here) for one in found) else [one.repository for one in found]
+    return [] if any(one.shares_id(here) for one in found) else [one.repository for one in found]

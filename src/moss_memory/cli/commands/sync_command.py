@@ -43,7 +43,7 @@ def sync(
     place, workspaces = (folder, workspace) if folder is not None else _configured(config, workspace)
     progress = progress_for("sync")
     settle = "ours" if ours else "theirs" if theirs else ""
-    with Store(config) as store:
+    with Store(config, actor="cli") as store:
 
         def run() -> dict[str, Any]:
             return store.sync(place, workspaces=workspaces, dry_run=dry_run, settle=settle, progress=progress)

@@ -82,12 +82,18 @@ def _run(command: Command, rest: list[str], home: str | None) -> int:
             show_text(text_of(result, command.operation.answers))
         else:
             _show(store, command, request, result)
-        if "check" in request.extras and result["items"] and result["items"][0]["freshness"]["state"] in STALE:
+        if "check" in request.extras and _is_stale(store, request):
             return 1
         if interruptions.deferred:
             # Checkpoint after a write, so that one database file remains.
             store.close()
     return 0
+
+
+def _is_stale(store: Store, request: CommandRequest) -> bool:
+    """Return whether something has drifted, on whichever page; the worst comes first."""
+    worst = store.call("moss_freshness", {**request.arguments, "offset": 0, "limit": 1})["items"]
+    return bool(worst) and worst[0]["freshness"]["state"] in STALE
 
 
 def _is_confirmed(store: Store, command: Command, request: CommandRequest) -> bool:

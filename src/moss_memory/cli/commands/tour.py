@@ -91,7 +91,7 @@ def _wrapped(text: str) -> str:
 
 def _run_steps(home: str) -> None:
     # Ignore the settings of the current folder.
-    with Store(load_config(home, cwd=home).replace(workspace="")) as store:
+    with Store(load_config(home, cwd=home).replace(workspace=""), actor="cli") as store:
         guide = Guide(store)
         _store_and_repair(guide)
         _read(guide)

@@ -21,13 +21,13 @@ from moss_memory.registry.responses import (
 from moss_memory.rows.lookup import address_of
 
 from .artifact_rows import UNEXPIRED, artifacts
-from .artifact_tools import ITEMS_MAX, STORED, TtlSeconds, artifact_store
+from .artifact_tools import ITEMS_MAX, STORED, TtlSeconds, artifact_list, artifact_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from moss_memory.storage.engine import Transaction
+    from moss_memory.storage.engine import ReadTransaction, Transaction
 
     ArtifactFormat = Literal["markdown", "json"]
     ArtifactStoreAs = dict[str, Any]
@@ -66,10 +66,18 @@ _PART = ResponseSchema(
 )
 
 
+def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    from moss_memory.rows.compose_items import propose_items  # only a refusal needs it
+
+    complete = f"text is not null and {UNEXPIRED}"
+    return propose_items(tx, artifact_compose, artifact_list, arguments, most=ITEMS_MAX, also=complete)
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
     writes_with="store_as",
+    propose=_propose_items,
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
         "bundle_chars": integer("characters of the bundle", optional=True),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from moss_memory.errors import MossError, invalid_request
+from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import (
     AsOf,
     Id,
@@ -101,9 +101,22 @@ SWEEP_EVERY_S = 300
 SWEEP_ROWS = 100
 
 
+def _propose_kind(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the call with a kind that fits any data, or the list of kinds if the call is long."""
+    from moss_memory.registry.repair import MOST_CHARS, corrected_call
+
+    if arguments.get("kind") is not None:
+        return None
+    if len(json.dumps(arguments)) > MOST_CHARS:
+        return next_call("artifact_kinds", {}, "lists kinds; any other name is accepted, too")
+    reason = "stores it as data without a schema; another `kind` lets others filter by it"
+    return corrected_call(artifact_store, {**arguments, "kind": "freeform"}, reason)
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
+    propose=_propose_kind,
     sizes=lambda call, values: _check_sizes(values["data"], values.get("text")),
     answers=STORED.with_fields(
         {

@@ -28,7 +28,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-    from moss_memory.storage.engine import Transaction
+    from moss_memory.storage.engine import ReadTransaction, Transaction
 
     Format = Literal["markdown", "json"]
     StoreAs = dict[str, Any]
@@ -140,10 +140,19 @@ def capsule_append(
     return answer | ({"fetch_key": fetch_key(row)} if named else {"workspace": row["workspace_raw"]})
 
 
+def _propose_items(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    from moss_memory.rows.compose_items import propose_items  # only a refusal needs it
+
+    from .capsule_lists import capsule_inventory
+
+    return propose_items(tx, capsule_compose, capsule_inventory, arguments, most=ITEMS_MAX, also="true")
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
     writes_with="store_as",
+    propose=_propose_items,
     answers={
         "bundle_text": text("the Markdown bundle", optional=True, shown="whole"),
         "parts": list_of(_PART, "the parts of a JSON bundle", optional=True),

@@ -46,14 +46,19 @@ _ADDRESS_ARGUMENTS = {
     "capsule": ("id", "workspace", "name", "version"),
     "artifact": ("id", "workspace", "name", "version"),
     "record": ("id", "workspace"),
-    "note": ("workspace", "branch", "doc", "seq"),
-    "trace": ("workspace", "branch", "doc", "seq"),
+    "note": ("id", "workspace", "branch", "doc", "seq"),
+    "trace": ("id", "workspace", "branch", "doc", "seq"),
     "node": ("id", "workspace", "branch", "doc"),
-    "task": ("workspace", "target", "step_id"),
+    "task": ("id", "workspace", "target", "step_id"),
 }
-"""The arguments that address an object of each type."""
+"""The arguments that address an object of each type; `id` is the one of a search hit."""
+_HIT_IDS = {"note": "seq", "trace": "seq", "task": "target"}
+"""The argument that the `id` of a search hit stands for, where that is no id of its own."""
 _QUOTED_WHOLE = ("capsule", "artifact", "record")
 """Types whose texts often have the same beginning: only the whole text is a quote."""
+
+_DIGITS = 19
+"""The number of digits that some numbers of 64 bits lack."""
 
 _REMOVED = ResponseSchema(
     "Removed",
@@ -116,6 +121,8 @@ def moss_erase(
     odd = next((key for key in named if key not in _ADDRESS_ARGUMENTS[type]), None)
     if odd is not None:
         raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd)
+    if "id" in named and type in _HIT_IDS:
+        named = _from_hit(tx, type, named)
     erasure, place, quotes = _plan_with_quotes(tx, type, named)
     answer: dict[str, Any] = {
         "type": type,
@@ -129,6 +136,32 @@ def moss_erase(
         erasure.execute(tx)
         tx.erase_after_commit(answer, field="complete", anything=True)
     return answer
+
+
+def _from_hit(tx: ReadTransaction, type: str, named: dict[str, Any]) -> dict[str, Any]:
+    """Return the address with the arguments that the `id` of a search hit stands for."""
+    replaced = _HIT_IDS[type]
+    if replaced in named:
+        raise invalid_request(f"`id` and `{replaced}` mean the same here; give one of them", path="id")
+    hit, others = named["id"], {key: value for key, value in named.items() if key != "id"}
+    if type == "task":
+        if not hit.startswith("STEP-") or "step_id" in named:
+            return {**others, "target": hit}
+        workspace = _workspace_of(tx, type, named)
+        target = module("moss_memory.tools.task.task_erase").target_of_step(tx, workspace, hit)
+        return {**others, "target": target, "step_id": hit}
+    if not (hit.isascii() and hit.isdigit() and len(hit) < _DIGITS):
+        raise invalid_request(f"`id` of a {type} is its number, as a search hit has it", path="id")
+    workspace, doc = module("moss_memory.tools.reasoning.reasoning_erase").place_of_entry(tx, type, int(hit))
+    # A search returns entries of the trace as notes, too.
+    return {"workspace": workspace, **({"doc": doc} if type == "note" else {}), **others, "seq": int(hit)}
+
+
+def _workspace_of(tx: ReadTransaction, type: str, named: dict[str, Any]) -> str:
+    workspace: str = named.get("workspace") or tx.config.workspace
+    if not workspace:
+        raise invalid_request(f"`workspace` is needed: the one that the {type} is in", path="workspace")
+    return workspace
 
 
 def _plan_with_quotes(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDelete, str, list[str]]:
@@ -158,9 +191,7 @@ def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDe
         erasing = module("moss_memory.tools.record.record_erase")
         deletion: tuple[HardDelete, str] = erasing.erase_record(tx, named.get("workspace"), named.get("id"))
         return deletion
-    workspace = named.get("workspace") or tx.config.workspace
-    if not workspace:
-        raise invalid_request(f"`workspace` is needed: the one that the {type} is in", path="workspace")
+    workspace = _workspace_of(tx, type, named)
     if type == "task":
         erasing = module("moss_memory.tools.task.task_erase")
         return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import invalid_request
+from moss_memory.errors import invalid_request, next_call
+from moss_memory.registry import catalog
 from moss_memory.registry.arguments import ExpectedVersion, Id, Limit, Name, Offset, Workspace
 from moss_memory.registry.operation import operation
+from moss_memory.registry.repair import corrected_call
 from moss_memory.registry.responses import (
     FINDINGS,
     PAGINATION,
@@ -45,6 +47,9 @@ else:
     NewName = {"type": "string", "description": "its name from now on"}
     NewWorkspace = {"type": "string", "description": "where it is from now on"}
 
+_FAMILIES = ("capsule", "artifact")
+_ADDRESS = ("id", "workspace", "name", "fetch_key")
+
 _VERSION = ResponseSchema(
     "Version",
     {
@@ -69,10 +74,47 @@ _VERSION = ResponseSchema(
 )
 
 
+def _propose_type(tx: ReadTransaction, tool: str, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the call with the type of the row at its address; None if there is no such row."""
+    operation = catalog.find(tool)
+    found = None if arguments.get("type") is not None else _find_type(tx, arguments)
+    if found is None or operation is None:
+        return None
+    return corrected_call(operation, {**arguments, "type": found}, f"is the same call for the {found} of that address")
+
+
+def _propose_history(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the call that leads on from a refused revert: with its type, the versions, or the last changes."""
+    address = {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
+    if not address:
+        return next_call("moss_log", {"limit": 10}, "lists the last changes with the ids of what they changed")
+    if arguments.get("version") is not None and (whole := _propose_type(tx, "moss_revert", arguments)) is not None:
+        return whole
+    found = _find_type(tx, arguments) or "capsule"
+    family = arguments["type"] if arguments.get("type") in _FAMILIES else found
+    return corrected_call(moss_history, {**address, "type": family}, "lists the versions: choose one as `version`")
+
+
+def _find_type(tx: ReadTransaction, arguments: dict[str, Any]) -> str | None:
+    """Return the type of the row at the address of a call: a capsule before an artifact of the same name.
+
+    Raise `MossError` if the address is invalid.
+    """
+    address = {name: arguments[name] for name in _ADDRESS if arguments.get(name) is not None}
+    key = address.get("fetch_key")
+    held = next((one for one in _FAMILIES if isinstance(key, dict) and f"moss_{one}" in key), "capsule")
+    values = moss_history.decode({**address, "type": held}, tx.config.workspace)
+    at = Address(values.get("id"), values.get("workspace"), values.get("name"))
+    enabled = [one for one in _FAMILIES if one not in tx.config.disabled_types]
+    found = (one for one in enabled if _versioned(tx, one).rows.find_or_none(tx, at, include_deleted=True))
+    return next(found, None)
+
+
 @operation(
     idempotent=True,
+    propose=lambda tx, arguments: _propose_type(tx, "moss_history", arguments),
     answers={
-        "type": choice(("capsule", "artifact"), "what it is"),
+        "type": choice(_FAMILIES, "what it is"),
         "id": text("ULID"),
         "workspace": text("namespace, as it was written"),
         "name": text("handle, as it was written", optional=True),
@@ -127,6 +169,7 @@ def moss_history(
 @operation(
     mutates=True,
     idempotent=True,
+    propose=_propose_history,
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),
@@ -173,6 +216,7 @@ def moss_revert(
 @operation(
     mutates=True,
     cross_workspace=True,
+    propose=lambda tx, arguments: _propose_type(tx, "moss_rename", arguments),
     answers={
         "id": text("ULID"),
         "version": integer("the present version"),

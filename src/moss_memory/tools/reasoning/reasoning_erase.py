@@ -46,6 +46,18 @@ def erase_entry(
     return erasure.combined_with([HardDelete(lambda tx: blank_events(tx, events))])
 
 
+def place_of_entry(tx: ReadTransaction, type: str, seq: int) -> tuple[str, str]:
+    """Return the workspace and the document of an entry, whose number is unique in the store."""
+    found = tx.row(sql["place_of_entry"], {"seq": seq})
+    if found is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no {type} entry {seq} in any workspace",
+            recovery=next_call("moss_workspaces", {}, "lists the workspaces there are"),
+        )
+    return str(found[0]), str(found[1])
+
+
 def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
     """Return the erasure of entries by their seqs, with their texts and owners."""
     numbers = sorted(set(seqs))

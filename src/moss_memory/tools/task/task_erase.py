@@ -41,6 +41,18 @@ def erase_task(tx: ReadTransaction, workspace: str, target: str | None, *, step_
     return work.erasure() if step_id is None else work.erasure_of_step(step_id)
 
 
+def target_of_step(tx: ReadTransaction, workspace: str, step_id: str) -> str:
+    """Return the plan or task that has a step."""
+    target = tx.value(sql["task_of_step"], {"workspace": normalize_workspace(workspace), "step_id": step_id})
+    if target is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"workspace {workspace!r} has no step {step_id[:100]!r}; give `target` and `step_id` of a deleted one",
+            recovery=next_call("tasks_list", {"workspace": workspace}, "lists the plans and tasks there are"),
+        )
+    return str(target)
+
+
 class _TaskErasure:
     """A plan or task, deleted or not, with all rows that contain its texts."""
 

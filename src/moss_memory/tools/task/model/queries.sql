@@ -92,6 +92,9 @@ select row_id, step_id, parent_step, path, sort_key, title, success_criteria_jso
   blocked, block_reason, checkpoints_json, next_index
 from steps where workspace_norm = :workspace and step_id = :step_id and task_row = :task_row
 
+-- name: task_of_step
+select t.id from steps s join tasks t on t.row_id = s.task_row where s.workspace_norm = :workspace and s.step_id = :step_id
+
 -- name: step_by_path
 select row_id, step_id, parent_step, path, sort_key, title, success_criteria_json, tests_json, blockers_json, done,
   blocked, block_reason, checkpoints_json, next_index

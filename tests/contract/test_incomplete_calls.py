@@ -1,0 +1,203 @@
+"""A call that lacks an argument, or names things in another way, is refused with the call that leads on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from contract.doors import FULL, Door
+
+W = {"workspace": "shop"}
+
+
+def proposed(call: Door, tool: str, /, **arguments: Any) -> tuple[str, dict[str, Any]]:
+    """The call that the refusal of this one proposes."""
+    recovery = call.refuses("INVALID_REQUEST", tool, **arguments).recovery
+    assert recovery is not None
+    assert recovery["reason"]
+    return recovery["tool"], recovery["arguments"]
+
+
+def prepare(call: Door) -> None:
+    call("capsule_store", **W, name="auth", capsule_text=FULL, run_id="r")
+    call("capsule_store", **W, name="auth", capsule_text=FULL + "more", mode="replace", run_id="r")
+    call("artifact_store", **W, name="plan", kind="k", data={"a": 1}, text="one", run_id="r")
+    call("artifact_store", **W, name="plan", kind="k", data={"a": 2}, text="two", run_id="r", mode="replace")
+
+
+def test_an_artifact_without_a_kind_is_proposed_as_freeform(call: Door) -> None:
+    tool, arguments = proposed(call, "artifact_store", **W, name="plan", data={"a": 1})
+    assert (tool, arguments) == ("artifact_store", {**W, "name": "plan", "data": {"a": 1}, "kind": "freeform"})
+    assert call(tool, **arguments)["kind"] == "freeform"
+
+
+def test_a_long_artifact_without_a_kind_leads_to_the_kinds(call: Door) -> None:
+    tool, arguments = proposed(call, "artifact_store", **W, data={"a": "x" * 9000})
+    assert (tool, arguments) == ("artifact_kinds", {})
+    assert call(tool, **arguments)["kinds"]
+
+
+def test_a_kind_is_added_beside_other_corrections(call: Door) -> None:
+    tool, arguments = proposed(call, "artifact_store", data='{"a": 1}', tags="x, y")
+    assert (tool, arguments) == ("artifact_store", {"data": {"a": 1}, "tags": ["x", "y"], "kind": "freeform"})
+
+
+def test_an_artifact_without_data_is_not_guessed(call: Door) -> None:
+    assert call.refuses("INVALID_REQUEST", "artifact_store", **W, name="plan").recovery is None
+
+
+@pytest.mark.parametrize(("name", "type"), [("auth", "capsule"), ("plan", "artifact")])
+@pytest.mark.parametrize("sent", [{}, {"version": 1}, {"type": ""}])
+def test_a_revert_without_type_or_version_leads_to_the_history(
+    call: Door, name: str, type: str, sent: dict[str, Any]
+) -> None:
+    prepare(call)
+    asked = {**sent, "type": type} if "type" in sent else sent
+    tool, arguments = proposed(call, "moss_revert", **W, name=name, **asked)
+    if "version" in sent:
+        assert (tool, arguments) == ("moss_revert", {**W, "name": name, "version": 1, "type": type})
+    else:
+        assert (tool, arguments) == ("moss_history", {**W, "name": name, "type": type})
+    assert call(tool, **arguments)["id"]
+
+
+def test_a_revert_by_id_or_key_leads_to_the_history(call: Door) -> None:
+    prepare(call)
+    key = call("artifact_fetch", **W, name="plan")["id"]
+    assert proposed(call, "moss_revert", id=key) == ("moss_history", {"id": key, "type": "artifact"})
+    link = {"moss_capsule": "auth", "moss_workspace": "shop"}
+    assert proposed(call, "moss_revert", fetch_key=link) == ("moss_history", {"fetch_key": link, "type": "capsule"})
+
+
+def test_a_revert_of_nothing_leads_to_the_last_changes(call: Door) -> None:
+    prepare(call)
+    tool, arguments = proposed(call, "moss_revert", version=1)
+    assert tool == "moss_log"
+    assert call(tool, **arguments)["events"]
+
+
+def test_a_revert_of_an_unknown_name_leads_to_a_history_that_names_the_nearest(call: Door) -> None:
+    prepare(call)
+    tool, arguments = proposed(call, "moss_revert", **W, name="auht")
+    assert (tool, arguments) == ("moss_history", {**W, "name": "auht", "type": "capsule"})
+    assert (call.refuses("NOT_FOUND", tool, **arguments).details or {})["nearest"] == ["auth"]
+
+
+@pytest.mark.parametrize(("tool", "more"), [("moss_history", {}), ("moss_rename", {"new_name": "other"})])
+def test_the_type_of_a_row_is_added(call: Door, tool: str, more: dict[str, Any]) -> None:
+    prepare(call)
+    expected = (tool, {**W, "name": "plan", **more, "type": "artifact"})
+    assert proposed(call, tool, **W, name="plan", **more) == expected
+    assert call(tool, **expected[1])["id"]
+
+
+@pytest.mark.parametrize("bad", [{"name": {}}, {"name": "a", "id": "b"}, {"fetch_key": {"x": 1}}, {"name": " "}])
+def test_an_address_that_is_none_proposes_nothing(call: Door, bad: dict[str, Any]) -> None:
+    prepare(call)
+    assert call.refuses("INVALID_REQUEST", "moss_revert", **bad).recovery is None
+
+
+def test_the_given_type_is_kept(call: Door) -> None:
+    prepare(call)
+    call("capsule_store", **W, name="plan", capsule_text=FULL)
+    expected = {**W, "name": "plan", "type": "artifact"}
+    assert proposed(call, "moss_revert", **expected) == ("moss_history", expected)
+
+
+def test_a_bundle_by_run_is_proposed_with_its_items(call: Door) -> None:
+    prepare(call)
+    ids = [call("artifact_fetch", **W, name="plan")["id"]]
+    ids.append(call("artifact_store", **W, kind="k", data={}, text="three", run_id="r")["id"])
+    call("artifact_store", **W, kind="k", data={}, run_id="r")
+    tool, arguments = proposed(call, "artifact_compose", run_id="r", format="json")
+    assert (tool, arguments) == ("artifact_compose", {"format": "json", "items": [{"id": one} for one in ids]})
+    assert [part["text"] for part in call(tool, **arguments)["parts"]] == ["two", "three"]
+
+
+def test_a_bundle_by_names_is_proposed_with_its_items(call: Door) -> None:
+    prepare(call)
+    named = {"items": [{"name": "plan", "workspace": "shop"}]}
+    assert proposed(call, "artifact_compose", **W, names=["plan"]) == ("artifact_compose", named)
+    assert call("artifact_compose", **named)["parts_count"] == 1
+    assert proposed(call, "artifact_compose", names=["plan"])[1] == {"items": [{"name": "plan"}]}
+    assert proposed(call, "artifact_compose", ids="X")[1] == {"items": [{"id": "X"}]}
+
+
+@pytest.mark.parametrize("sent", [{"run_id": "nobody"}, {**W, "kind": "other"}, {}])
+def test_a_bundle_of_nothing_leads_to_the_list(call: Door, sent: dict[str, Any]) -> None:
+    prepare(call)
+    call("artifact_store", **W, kind="other", data={})
+    tool, arguments = proposed(call, "artifact_compose", **sent)
+    assert (tool, arguments) == ("artifact_list", sent)
+    call(tool, **arguments)
+
+
+@pytest.mark.parametrize("sent", [{"run_id": 7}, {"names": [7]}, {"names": [], "x": 1}, {"items": [], "run_id": "r"}])
+def test_a_bundle_of_bad_values_is_not_guessed(call: Door, sent: dict[str, Any]) -> None:
+    prepare(call)
+    assert call.refuses("INVALID_REQUEST", "artifact_compose", **sent).recovery is None
+
+
+def test_a_bundle_of_capsules_by_run_is_proposed_with_its_items(call: Door) -> None:
+    prepare(call)
+    key = call("capsule_fetch", **W, name="auth")["id"]
+    tool, arguments = proposed(call, "capsule_compose", run_id="r", sections=["Decisions"])
+    assert (tool, arguments) == ("capsule_compose", {"sections": ["Decisions"], "items": [{"id": key}]})
+    assert call(tool, **arguments)["parts_count"] == 1
+    assert proposed(call, "capsule_compose", run_id="nobody") == ("capsule_inventory", {"run_id": "nobody"})
+
+
+def hit(call: Door, word: str) -> dict[str, Any]:
+    """The only hit of a search for a word."""
+    (found,) = call("moss_search", query=word)["items"]
+    return dict(found)
+
+
+@pytest.mark.parametrize("place", [W, {}], ids=["workspace", "no-workspace"])
+def test_a_note_is_erased_by_the_id_of_its_hit(call: Door, place: dict[str, Any]) -> None:
+    call("branchmind_notes_commit", workspace="other", content="the parrot is red")
+    call("branchmind_notes_commit", **W, content="the quokka is brown")
+    found = hit(call, "quokka")
+    answer = call("moss_erase", type=found["type"], id=found["id"], **place)
+    assert (answer["type"], answer["workspace"], answer["removed"]["rows"]) == ("note", "shop", 1)
+    assert call("moss_search", query="quokka")["items"] == []
+    assert hit(call, "parrot")["workspace"] == "other"
+
+
+def test_an_entry_of_the_trace_is_erased_by_the_id_of_its_hit(call: Door) -> None:
+    call("branchmind_trace_step", **W, step="measure the wombat", message="it is large")
+    found = hit(call, "wombat")
+    call("moss_erase", type=found["type"], id=found["id"])
+    assert call("moss_search", query="wombat")["items"] == []
+
+
+def test_every_hit_of_a_search_can_be_erased_as_it_comes(call: Door) -> None:
+    call("capsule_store", **W, name="auth", capsule_text=FULL + "quokka")
+    call("artifact_store", **W, name="plan", kind="k", data={}, text="quokka")
+    call("branchmind_notes_commit", **W, content="quokka")
+    call("branchmind_think_card", **W, card={"id": "c", "type": "decision", "title": "quokka"})
+    call("tasks_create", **W, kind="task", title="quokka", steps=[{"title": "the quokka step"}])
+    decision = {"decision": "quokka", "rationale": "r", "timestamp": "2026-05-04T00:00:00Z"}
+    call("submit_payload", **W, capability_id="neotoma:store_agent_decision:v1", body=decision)
+    found = call("moss_search", query="quokka")["items"]
+    assert {one["type"] for one in found} == {"capsule", "artifact", "note", "node", "task", "record"}
+    for one in found:
+        place = {} if one["type"] in ("capsule", "artifact") else {"workspace": one["workspace"]}
+        assert call("moss_erase", type=one["type"], id=one["id"], **place)["removed"]["rows"], one
+    assert call("moss_search", query="quokka")["items"] == []
+
+
+def test_an_id_that_is_none_of_a_note_or_step_is_refused(call: Door) -> None:
+    number = call("branchmind_notes_commit", **W, content="x")["entry"]["seq"]
+    call("tasks_create", **W, kind="task", title="t")
+    for bad in ("x", "-1", "1" * 30, "", "\u0661"):
+        assert call.refuses("INVALID_REQUEST", "moss_erase", type="note", id=bad).details == {"path": "id"}
+    call.refuses("INVALID_REQUEST", "moss_erase", type="note", id=str(number), seq=number, **W)
+    call.refuses("INVALID_REQUEST", "moss_erase", type="task", id="TASK-001", target="TASK-001", **W)
+    call.refuses("INVALID_REQUEST", "moss_erase", type="task", id="TASK-001")
+    call.refuses("NOT_FOUND", "moss_erase", type="note", id="999999")
+    call.refuses("NOT_FOUND", "moss_erase", type="note", id=str(number), workspace="other")
+    error = call.refuses("NOT_FOUND", "moss_erase", type="task", id="STEP-999", **W)
+    assert error.recovery is not None
+    assert call(error.recovery["tool"], **error.recovery["arguments"])["items"]
