@@ -14,7 +14,7 @@ from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
 from .hits import number_of, rows_of
-from .vectors import Passages
+from .vectors import ChunkVectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def embed_pending(
     model: Embedder,
     matrix: VectorMatrix,
     docs: list[int],
-) -> tuple[Passages, int]:
+) -> tuple[ChunkVectors, int]:
     """Embed queued documents for at most `EMBED_S`; also return the number of those that were embedded.
 
     If another search is embedding, this one waits for it, because both may need the same documents, and embeds nothing
@@ -89,7 +89,7 @@ def embed_pending(
         finally:
             matrix.embedding_lock.release()
     ready = [(0, doc, blob) for doc, _, blob in embedded if blob is not None]
-    return Passages.of(ready, model.dimensions), len(embedded)
+    return ChunkVectors.of(ready, model.dimensions), len(embedded)
 
 
 def _acquire_lock(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:

@@ -9,7 +9,7 @@ import re
 
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 
-from .tokens import is_single, places_in
+from .tokens import is_single, word_offsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,12 +86,12 @@ def codes_of(numbers: Any) -> Any:
 class Hit:
     """One document of a search result; scores are comparable across sources, higher is better."""
 
-    __slots__ = ("document", "place", "score")
+    __slots__ = ("document", "offset", "score")
 
-    def __init__(self, document: Document, score: float, place: int = 0) -> None:
+    def __init__(self, document: Document, score: float, offset: int = 0) -> None:
         self.document = document
         self.score = score
-        self.place = place
+        self.offset = offset
         """The offset of the most similar passage in its text; 0 if vectors were not searched."""
 
 
@@ -151,17 +151,17 @@ class Matcher:
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Return every matched word with its character offsets, as `(start, end, word)`, in order."""
         if self._phrases_by_first_word:
-            places = places_in(text)
-            in_phrases = self._phrase_words(places)
-            return [place for at, place in enumerate(places) if at in in_phrases or self._is_word(place[2])]
+            words = word_offsets(text)
+            in_phrases = self._phrase_words(words)
+            return [word for at, word in enumerate(words) if at in in_phrases or self._is_word(word[2])]
         if text.isascii():
             return self._in_ascii(text, 0)
-        return [place for part, start in _parts(text) for place in self._in_part(part, start)]
+        return [word for part, start in _parts(text) for word in self._in_part(part, start)]
 
     def _in_part(self, part: str, start: int) -> list[tuple[int, int, str]]:
         if part.isascii():
             return self._in_ascii(part, start)
-        return [(first + start, end + start, word) for first, end, word in places_in(part) if self._is_word(word)]
+        return [(first + start, end + start, word) for first, end, word in word_offsets(part) if self._is_word(word)]
 
     def _in_ascii(self, text: str, start: int) -> list[tuple[int, int, str]]:
         """Return the matches in ASCII text, whose words are runs of letters and digits.
@@ -185,13 +185,13 @@ class Matcher:
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._prefixes)
 
-    def _phrase_words(self, places: list[tuple[int, int, str]]) -> set[int]:
+    def _phrase_words(self, words: list[tuple[int, int, str]]) -> set[int]:
         """Return the positions of words that are part of a matched phrase."""
         found: set[int] = set()
-        for at, place in enumerate(places):
-            for operand in self._phrases_by_first_word.get(place[2], ()):
+        for at, (_, _, first) in enumerate(words):
+            for operand in self._phrases_by_first_word.get(first, ()):
                 size = len(operand.words)
-                if _is_phrase(operand, [word for _, _, word in places[at : at + size]]):
+                if _is_phrase(operand, [word for _, _, word in words[at : at + size]]):
                     found.update(range(at, at + size))
         return found
 
@@ -223,14 +223,14 @@ def _is_phrase(operand: Operand, words: list[str]) -> bool:
     return words[-1].startswith(last) if operand.prefix else words[-1] == last
 
 
-def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
+def snippet(text: str, matcher: Matcher, *, offset: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
     """Return about `size_chars` characters of the text as HTML, with matches in `<b>` and `...` for omitted text.
 
-    The part with the most matches is chosen, or the part at `place` if there are no matches. The text is escaped, so
+    The part with the most matches is chosen, or the part at `offset` if there are no matches. The text is escaped, so
     every `<b>` is a match; cuts fall between characters.
     """
-    found = _find_matches(text, matcher, place)
-    first, last = _find_densest_span(found, size_chars) if found else (place, place)
+    found = _find_matches(text, matcher, offset)
+    first, last = _find_densest_span(found, size_chars) if found else (offset, offset)
     start, end = _choose_window(text, first, last, size_chars)
     parts = ["..."] if start else []
     at = start
@@ -246,12 +246,12 @@ def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SN
     return "".join(parts)
 
 
-def _find_matches(text: str, matcher: Matcher, place: int) -> list[tuple[int, int, str]]:
+def _find_matches(text: str, matcher: Matcher, offset: int) -> list[tuple[int, int, str]]:
     """Return the matches in a text; in a long one, those around the first occurrence of its last found word."""
     if len(text) <= _SCANNED_CHARS:
         return matcher.matches(text)
     found = matcher.find_rough(text)
-    start = max(0, (place if found is None else found) - _SCANNED_CHARS // 2)
+    start = max(0, (offset if found is None else found) - _SCANNED_CHARS // 2)
     part = text[start : start + _SCANNED_CHARS]
     return [(first + start, last + start, word) for first, last, word in matcher.matches(part)]
 
