@@ -162,6 +162,7 @@ class CapsuleListAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSummary(TypedDict):
     id: str
@@ -193,6 +194,7 @@ class CapsuleInventoryAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSearchAnswer(TypedDict):
     items: list[CapsuleHit]
@@ -201,6 +203,7 @@ class CapsuleSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class CapsuleHit(TypedDict):
     id: str
@@ -359,6 +362,7 @@ class ArtifactStoreAnswer(TypedDict):
 class ArtifactListAnswer(TypedDict):
     items: list[ArtifactItem]
     pagination: UncountedPage
+    hint: NotRequired[str]
 
 class ArtifactItem(TypedDict):
     id: str
@@ -595,6 +599,7 @@ class BranchmindBranchListAnswer(TypedDict):
     branches: list[Branch]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class BranchmindCheckoutAnswer(TypedDict):
     workspace: str
@@ -644,6 +649,7 @@ class BranchmindShowAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class CursorPage(TypedDict):
     cursor: int | None
@@ -686,7 +692,7 @@ class Slice(TypedDict):
     pagination: CursorPage
     truncated: NotRequired[bool]
 
-BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
+BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]], "hint": NotRequired[str]})
 
 class BranchmindCommitAnswer(TypedDict):
     workspace: str
@@ -713,6 +719,7 @@ class BranchmindLogAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Commit(TypedDict):
     seq: int
@@ -728,6 +735,7 @@ class BranchmindDocsListAnswer(TypedDict):
     docs: list[Document]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Document(TypedDict):
     doc: str
@@ -752,6 +760,7 @@ class BranchmindTagListAnswer(TypedDict):
     tags: list[Tag]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class BranchmindTagDeleteAnswer(TypedDict):
     workspace: str
@@ -767,6 +776,7 @@ class BranchmindReflogAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Move(TypedDict):
     ts: str
@@ -811,6 +821,7 @@ class BranchmindGraphQueryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Node(TypedDict):
     id: str
@@ -845,7 +856,7 @@ class DanglingEdge(TypedDict):
     missing: list[str]
     message: str
 
-BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
+BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]], "hint": NotRequired[str]})
 
 class Change(TypedDict):
     kind: Literal['node', 'edge']
@@ -859,6 +870,7 @@ class BranchmindGraphHistoryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class NodeVersion(TypedDict):
     seq: int
@@ -895,6 +907,7 @@ class BranchmindGraphConflictsAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Conflict(TypedDict):
     conflict_id: str
@@ -1038,6 +1051,7 @@ class BranchmindThinkContextAnswer(TypedDict):
     cards: list[Node]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class CardStats(TypedDict):
     cards: int
@@ -1050,6 +1064,7 @@ class BranchmindThinkQueryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class BranchmindThinkPinsAnswer(TypedDict):
     branch: str
@@ -1058,6 +1073,7 @@ class BranchmindThinkPinsAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class BranchmindThinkFrontierAnswer(TypedDict):
     branch: str
@@ -1065,6 +1081,7 @@ class BranchmindThinkFrontierAnswer(TypedDict):
     candidates: list[Candidate]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Candidate(TypedDict):
     id: str
@@ -1093,6 +1110,7 @@ class BranchmindThinkPackAnswer(TypedDict):
     next: NextCall | None
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class PackedCard(TypedDict):
     id: str
@@ -1142,6 +1160,7 @@ class BranchmindContextPackAnswer(TypedDict):
     next: NextCall | None
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class Documents(TypedDict):
     notes: str
@@ -1231,6 +1250,7 @@ class BranchmindTraceHydrateAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class BranchmindTraceValidateAnswer(TypedDict):
     branch: str
@@ -1295,6 +1315,7 @@ class TasksListAnswer(TypedDict):
     pagination: Page
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class TaskItem(TypedDict):
     id: str
@@ -1493,6 +1514,7 @@ class TasksDeltaAnswer(TypedDict):
     has_more: bool
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class TasksHandoffAnswer(TypedDict):
     workspace: str
@@ -1571,6 +1593,7 @@ class TasksReadyAnswer(TypedDict):
     pagination: Page
     truncated: bool
     omitted: NotRequired[dict[str, int]]
+    hint: NotRequired[str]
 
 class ReadyTask(TypedDict):
     id: str
@@ -1617,6 +1640,7 @@ class RetrieveRecordsAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Record(TypedDict):
     id: str
@@ -1640,6 +1664,7 @@ class PageIfCounted(TypedDict):
 class RetrieveEntitiesAnswer(TypedDict):
     entities: list[Entity]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class Entity(TypedDict):
     entity_id: str
@@ -1677,6 +1702,7 @@ class PageThatEnds(TypedDict):
 class ListTimelineEventsAnswer(TypedDict):
     events: list[TimelineEvent]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class TimelineEvent(TypedDict):
     event_id: str
@@ -1712,6 +1738,7 @@ class MossSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Hit(TypedDict):
     type: Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']
@@ -1735,6 +1762,7 @@ class MossHistoryAnswer(TypedDict):
     current: int
     versions: list[Version]
     pagination: Page
+    hint: NotRequired[str]
 
 class Version(TypedDict):
     version: int
@@ -1789,6 +1817,7 @@ class Removed(TypedDict):
 class MossFreshnessAnswer(TypedDict):
     items: list[FreshnessItem]
     pagination: Page
+    hint: NotRequired[str]
 
 class FreshnessItem(TypedDict):
     type: Literal['capsule', 'card']
@@ -1812,6 +1841,7 @@ class MossPlacesAnswer(TypedDict):
     name: NotRequired[str]
     places: list[Place]
     freshness: Freshness
+    hint: NotRequired[str]
 
 class Place(TypedDict):
     path: str
@@ -1874,6 +1904,7 @@ class MossActivityAnswer(TypedDict):
     days: list[Day]
     last: NotRequired[LastChange]
     seq: int
+    hint: NotRequired[str]
 
 class Day(TypedDict):
     day: str
@@ -1895,6 +1926,7 @@ class MossChangesAnswer(TypedDict):
 class MossLogAnswer(TypedDict):
     events: list[LoggedEvent]
     pagination: Page
+    hint: NotRequired[str]
 
 class LoggedEvent(TypedDict):
     at: int
