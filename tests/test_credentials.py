@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from moss_memory.secrets.kinds import LOGIN, NAME_SIGNS, NAMED_BY_VENDOR, NAMES_OF_SECRETS
 from moss_memory.secrets.matching import spans_in
 from moss_memory.secrets.scanner import findings_in, redacted
 from support.made_up_credentials import ALNUM, HEX, TEXTS, TOKENS, Chance, some, uuid
@@ -153,6 +156,13 @@ def test_a_value_is_known_by_its_name_in_an_object_too(name: str) -> None:
     value = "q7" + some(Chance(5), ALNUM, 30)
     assert [one["path"] for one in findings_in({"data": {name: value}})] == [f"data.{name}"]
     assert findings_in({"data": {"label": value}}) == []
+
+
+@pytest.mark.parametrize("names", [NAMES_OF_SECRETS, LOGIN, *[names for names, _, _ in NAMED_BY_VENDOR]])
+@given(data=st.data())
+def test_the_quick_check_of_a_name_misses_none(names: str, data: st.DataObject) -> None:
+    name = data.draw(st.from_regex(re.compile(names, re.ASCII), fullmatch=True))
+    assert re.search(NAME_SIGNS, name.lower())
 
 
 def test_many_credentials_in_one_text_are_all_found_in_their_order() -> None:

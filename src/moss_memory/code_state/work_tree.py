@@ -185,8 +185,11 @@ class WorkTree:
 
 def clean_name(raw: str) -> str:
     """Return a name without control characters and halves of characters, at most 255 characters."""
-    text = raw.encode("utf-8", "replace").decode()
-    return "".join([character for character in text if character.isprintable()])[:NAME_MAX_CHARS].strip()
+    text = raw
+    if not raw.isprintable():
+        whole = raw.encode("utf-8", "replace").decode()
+        text = "".join([character for character in whole if character.isprintable()])
+    return text[:NAME_MAX_CHARS].strip()
 
 
 def find_work_tree(folder: str) -> WorkTree | None:

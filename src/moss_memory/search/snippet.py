@@ -14,6 +14,10 @@ _SCANNED_CHARS = 32_000
 """The part of a long text in which matches are looked for: a page of hits takes a bounded time."""
 _LEAD_CHARS = 40
 _SNAP_CHARS = 30
+_MARKERS = "#*-+>|=_~`"
+"""The characters of Markdown's markers."""
+_HEADING_CHARS = 7
+"""The maximum length of the marker of a heading with its space."""
 _JOINER = "\u200d"
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
@@ -91,10 +95,36 @@ def _choose_window(text: str, first: int, last: int, size_chars: int) -> tuple[i
     end = min(len(text), start + size_chars)
     start = max(0, end - size_chars)
     if start:
-        start = _gap_after(text, start, first)
+        start = _with_heading_marker(text, _gap_after(text, start, first))
+        end = max(min(end, start + size_chars), last)
     if end < len(text):
-        end = _gap_before(text, end, last)
+        end = _without_open_marker(text, _gap_before(text, end, last), max(start, last))
     return start, end
+
+
+def _with_heading_marker(text: str, start: int) -> int:
+    """Return the start of the line if only the marker of its heading is before this place; else the place."""
+    line = text.rfind("\n", max(0, start - _HEADING_CHARS - 1), start) + 1
+    return line if text[line:start].rstrip(" ").strip("#") == "" else start
+
+
+def _without_open_marker(text: str, end: int, bound: int) -> int:
+    """Return the end of the text before a marker of Markdown, or a heading, that has nothing after it."""
+    while end > bound:
+        line = text.rfind("\n", bound, end) + 1 or bound
+        word = max(text.rfind(" ", line, end) + 1, line)
+        if text[line:end].startswith("#") and line > bound:
+            cut = line
+        elif not text[word:end].strip(_MARKERS) or (word == line and text[word : end - 1].isdigit()):
+            cut = word
+        else:
+            break
+        if cut <= bound:
+            break
+        end = cut - 1
+        while end > bound and text[end - 1].isspace():
+            end -= 1
+    return end
 
 
 def _gap_after(text: str, at: int, bound: int) -> int:

@@ -339,6 +339,14 @@ NAMED_BY_VENDOR = (
 )
 """The same with a pattern of the text before, for values that anything else may look like."""
 
+LOGIN = rf"(?i:(?<![\w-])(_{{0,1}}auth){_IS}|(basic) )\Z"
+"""The text before the base64 of a user's name and password."""
+NAME_SIGNS = (
+    r"secret|token|credential|passw|passphrase|auth|bearer|gitlab_session|key|basic |"
+    r"mailgun|launchdarkly|ld_|snyk|heroku|datadog|dd[_-]"
+)
+"""Matches, in lower case, every text that `NAMES_OF_SECRETS`, `NAMED_BY_VENDOR` or `LOGIN` matches."""
+
 SIGNED_URL = r"sig=([A-Za-z0-9%/+]{43,90}+=?)"
 """The signature in the address of a thing at Azure."""
 ZEROS = "A" * 20

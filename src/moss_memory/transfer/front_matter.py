@@ -40,13 +40,12 @@ def read(content: str) -> tuple[dict[str, Any], str]:
         line = content[start : end if end >= 0 else None].rstrip()
         if line == _FENCE:
             return fields, content[end + 1 :] if end >= 0 else ""
-        item, pair = _ITEM.fullmatch(line), _KEY.fullmatch(line)
-        if item is not None and key and isinstance(fields[key] or [], list):
-            fields[key] = fields[key] or []
-            fields[key].append(_value(item[1]))
-        elif pair is not None:
+        if pair := _KEY.fullmatch(line):
             key = pair[1]
             fields[key] = _value(pair[2] or "null")
+        elif (item := _ITEM.fullmatch(line)) and key and isinstance(fields[key] or [], list):
+            fields[key] = fields[key] or []
+            fields[key].append(_value(item[1]))
         elif line and not line.lstrip().startswith("#"):
             break
     return {}, content

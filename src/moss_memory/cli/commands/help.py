@@ -11,6 +11,7 @@ from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.install_hint import with_working_install
+from moss_memory.cli.render.message_lines import wrap_command
 from moss_memory.cli.render.output import show, width
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
@@ -129,9 +130,10 @@ def command_help(command: Command) -> str:
 
 
 def _example(line: str) -> list[str]:
-    """Return the example beside its label, on a line of its own if both do not fit."""
-    fits = not width() or len(line) + len("example: ") <= width()
-    return [f"example: {line}"] if fits else ["example:", f"  {line}"]
+    """Return the example beside its label; on lines of its own if both do not fit."""
+    if not width() or len(line) + len("example: ") <= width():
+        return [f"example: {line}"]
+    return ["example:", *(f"  {part}" for part in wrap_command(line, width() - 2))]
 
 
 def _words(command: Command) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import functools
 import os
 import stat
 
@@ -13,14 +14,16 @@ from .sandbox import READ_FLAGS, open_plain, real_path, refusal, refuse_large, r
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    FileRead = tuple[str, bytes | MossError | None]
+    from collections.abc import Iterator
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _NEW_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 _UNFINISHED = ".moss-export.tmp"
 _MAX_DEPTH = 16
+_READ_ATTEMPTS = 8
+"""Attempts to open a file again that was replaced between stat and open, as exports do."""
+_STORE_FILES = "moss."
+"""The beginning of the names of the store's files in its home folder."""
 
 
 class SafeDirectory:
@@ -29,6 +32,7 @@ class SafeDirectory:
     def __init__(self, path: str, *, home: str = "", create: bool = False, temporary: str = "") -> None:
         """Open a folder; `temporary` is the folder in it for files that are not complete, else they are beside."""
         self.path = real_path(path, home)
+        self._home = home
         self._temporary = temporary
         try:
             if create and not os.path.lexists(self.path):
@@ -56,59 +60,42 @@ class SafeDirectory:
             raise MossError("STORAGE_BUSY", f"another export or sync is writing to {self.path}; try again") from None
 
     def read(self, name: str, *, max_bytes: int | None = None) -> bytes | None:
-        """Return the content of a file, or None if it is missing; refuse anything but a plain file with one link."""
-        try:
-            fd = self._open_plain(name)
-        except FileNotFoundError:
-            return None
-        try:
-            if max_bytes is not None:
-                refuse_large(self._display_path(name), os.fstat(fd).st_size, max_bytes)
-            parts = []
-            while part := os.read(fd, 1 << 20):
-                parts.append(part)
-            return b"".join(parts)
-        finally:
-            os.close(fd)
+        """Return the content of a file, or None if it is missing; refuse anything but a plain file with one link.
 
-    def read_many(self, names: Iterable[str], *, max_bytes: int, refused: set[tuple[int, int]]) -> Iterator[FileRead]:
-        """Yield each name with its content, or with the error that refuses it; None if it is missing.
-
-        Faster than `read` for thousands of files: instead of watching each for a hard link that is being removed, it
-        refuses the files of the store itself, given by device and inode.
+        It does not wait for a hard link that is being removed, as `open_plain` does, which takes four times as long.
+        Instead it never opens a file of the store itself.
         """
-        for name in names:
-            try:
-                yield name, self._read_quickly(name, max_bytes, refused)
-            except MossError as error:
-                yield name, error
-
-    def _read_quickly(self, name: str, max_bytes: int, refused: set[tuple[int, int]]) -> bytes | None:
         folder, _, last = name.rpartition("/")
+        path = self._display_path(name)
         try:
             at = self._folders.get(folder) or self._folder(folder)
-            seen = os.stat(last, dir_fd=at, follow_symlinks=False)
-            if (seen.st_dev, seen.st_ino) in refused:
-                raise invalid_request(f"{self._display_path(name)} is a file of the store itself")
-            refuse_special(seen, self._display_path(name), None)
-            refuse_large(self._display_path(name), seen.st_size, max_bytes)
-            fd = os.open(last, READ_FLAGS, dir_fd=at)
+            for _ in range(_READ_ATTEMPTS):
+                seen = os.stat(last, dir_fd=at, follow_symlinks=False)
+                if (seen.st_dev, seen.st_ino) in self._own_files:
+                    raise invalid_request(f"{path} is a file of the store itself")
+                refuse_special(seen, path, None)
+                if max_bytes is not None:
+                    refuse_large(path, seen.st_size, max_bytes)
+                fd = os.open(last, READ_FLAGS, dir_fd=at)
+                try:
+                    if os.path.samestat(os.fstat(fd), seen):
+                        return _read_all(fd, seen.st_size)
+                finally:
+                    os.close(fd)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise refusal(error, self._display_path(name)) or error from None
-        try:
-            opened = os.fstat(fd)
-            if (opened.st_dev, opened.st_ino) != (seen.st_dev, seen.st_ino):
-                return self.read(name, max_bytes=max_bytes)  # it was replaced in between
-            parts = []
-            while part := os.read(fd, max(opened.st_size + 1, 1 << 16)):
-                parts.append(part)
-                if len(part) == opened.st_size:
-                    break  # the rule: one call reads all of it
-            return parts[0] if len(parts) == 1 else b"".join(parts)
-        finally:
-            os.close(fd)
+            raise refusal(error, path) or error from None
+        raise invalid_request(f"{path} is replaced again and again; try when nothing writes to the folder")
+
+    @functools.cached_property
+    def _own_files(self) -> set[tuple[int, int]]:
+        """Device and inode of the store's files: closing one that was opened here would drop SQLite's locks on it."""
+        if not self._home or not os.path.isdir(self._home):
+            return set()
+        with os.scandir(self._home) as entries:
+            found = [entry.stat(follow_symlinks=False) for entry in entries if entry.name.startswith(_STORE_FILES)]
+        return {(one.st_dev, one.st_ino) for one in found}
 
     def _open_plain(self, name: str) -> int:
         folder, _, last = name.rpartition("/")
@@ -250,3 +237,13 @@ class SafeDirectory:
                 yield name
             elif stat.S_ISDIR(mode) or stat.S_ISLNK(mode):
                 self.skipped.add(name)
+
+
+def _read_all(fd: int, size: int) -> bytes:
+    """Return the content of an open file, usually by one call."""
+    parts = []
+    while part := os.read(fd, max(size + 1, 1 << 16)):
+        parts.append(part)
+        if len(part) == size:
+            break
+    return parts[0] if len(parts) == 1 else b"".join(parts)

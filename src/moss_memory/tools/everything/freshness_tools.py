@@ -182,18 +182,29 @@ def _all(tx: ReadTransaction, workspace: str | None) -> list[Candidate]:
     found: list[Candidate] = []
     place = {} if workspace is None else {"workspace": normalize_workspace(workspace)}
     if "capsule" not in tx.config.disabled_types:
-        where = " and workspace_norm = :workspace" if place else ""
-        columns = ("id", "workspace_raw", "name_raw", "title", "capsule_text", "confirmed_origin", "version_origin")
-        rows = tx.stream(
-            f"select {', '.join(columns)} from capsules where deleted_at is null{where}"
-            " order by updated_at desc, change_seq desc limit :most",
-            {**place, "most": MOST_COMPARED},
-        )
-        listed = [dict(zip(columns, row, strict=True)) for row in rows]
-        found += [_capsule(row, code_of(tx, row), -place) for place, row in enumerate(listed)]
+        found += _capsules(tx, "and workspace_norm = :workspace" if place else "", place)
     if "reasoning" not in tx.config.disabled_types:
         found += _cards(tx, "and v.workspace_norm = :workspace" if place else "", place)
     return found
+
+
+def stale_capsules(tx: ReadTransaction, *, ids: list[str]) -> dict[str, str]:
+    """Return those of these capsules whose files changed or are gone, with their state: `drifted` or `orphaned`."""
+    found = _capsules(tx, f"and {tx.sql_in('id', 'ids')}", {"ids": ids})
+    states = {item["id"]: result.state for result, (item, *_) in zip(_compare(tx, found), found, strict=True)}
+    return {key: state for key, state in states.items() if state in ("drifted", "orphaned")}
+
+
+def _capsules(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[Candidate]:
+    """Return the last changed capsules."""
+    columns = ("id", "workspace_raw", "name_raw", "title", "capsule_text", "confirmed_origin", "version_origin")
+    rows = tx.stream(
+        f"select {', '.join(columns)} from capsules where deleted_at is null {condition}"
+        " order by updated_at desc, change_seq desc limit :most",
+        {**values, "most": MOST_COMPARED},
+    )
+    listed = [dict(zip(columns, row, strict=True)) for row in rows]
+    return [_capsule(row, code_of(tx, row), -place) for place, row in enumerate(listed)]
 
 
 def _capsule(row: dict[str, Any], saved: CodeState | None, change: int = 0) -> Candidate:

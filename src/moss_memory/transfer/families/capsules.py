@@ -87,7 +87,7 @@ def row_from(line: Line, text: str, *, workspace: str, name: str | None) -> tupl
     Normal forms and sizes are computed again. Without an id it is a new capsule, without a title its name is the title.
     """
     record: dict[str, Any] = {_ALIASES.get(key, key): value for key, value in line.items()}
-    unknown = [key for key in line if _ALIASES.get(key, key) not in _KEYS]
+    unknown = [key for key in record if key not in _KEYS]
     if not line.keys() & {"name", "name_raw"}:
         record["name_raw"] = name
     if record.get("workspace_raw") is None:

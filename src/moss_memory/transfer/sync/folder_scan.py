@@ -50,11 +50,8 @@ class FoundFile:
 class FolderScan:
     """The files of a folder at one time."""
 
-    def __init__(
-        self, tree: SafeDirectory, max_bytes: int, scope: set[str] | None, refused: set[tuple[int, int]]
-    ) -> None:
+    def __init__(self, tree: SafeDirectory, max_bytes: int, scope: set[str] | None) -> None:
         self._tree = tree
-        self._refused = refused
         self._max_bytes = max_bytes
         self._scope = scope
         self.files: dict[str, dict[str, FoundFile]] = {folder: {} for folder in SUFFIXES}
@@ -73,9 +70,9 @@ class FolderScan:
                 for path in self._list(folder, suffix)
                 if path.count("/") == 2 and self._is_in_scope(path) and self._is_ours(folder, path)
             ]
-            for path, read in self._tree.read_many(paths, max_bytes=self._max_bytes, refused=self._refused):
+            for path in paths:
                 check_cancelled()
-                self._add(folder, path, read, known.get(path))
+                self._add(folder, path, known.get(path))
         for path in self._list(ERASED, ""):
             if path.count("/") == 1:
                 self._read_tombstone(path)
@@ -109,12 +106,14 @@ class FolderScan:
         is_work = folder in (workspace_files.REASONING, workspace_files.TASKS)
         return not is_work or workspace_files.table_of(path) is not None
 
-    def _add(self, folder: str, path: str, content: bytes | MossError | None, known: Remembered | None) -> None:
+    def _add(self, folder: str, path: str, known: Remembered | None) -> None:
+        try:
+            content = self._tree.read(path, max_bytes=self._max_bytes)
+        except MossError as error:
+            self.skipped[_shown(path)] = error.message
+            return
         if content is None:
             return  # removed since it was listed
-        if isinstance(content, MossError):
-            self.skipped[_shown(path)] = content.message
-            return
         if known is None and _shown(path) != path:
             self.skipped[_shown(path)] = "its name is not UTF-8"
             return

@@ -103,7 +103,7 @@ class FolderSync:
             tree.claim()
             _refuse_home(tree.path, config.home)
             memory = SyncMemory(place_of(tree.path), self._marker(tree))
-            scan = FolderScan(tree, config.import_max_bytes, self._scope, self._own_files())
+            scan = FolderScan(tree, config.import_max_bytes, self._scope)
             scan.read(self._read(memory.load), self._call.check_cancelled)
             mark = self._engine.change_token()
             plan = self._read(lambda tx: self._decide(tx, scan, memory))
@@ -118,12 +118,6 @@ class FolderSync:
             return {"folder": tree.path, **run.answer()}
         finally:
             tree.close()
-
-    def _own_files(self) -> set[tuple[int, int]]:
-        """Return device and inode of the store's files, which must not be opened as others."""
-        paths = [os.path.join(self._call.config.home, name) for name in self._engine.files()]
-        found = [os.stat(path) for path in paths if os.path.exists(path)]
-        return {(one.st_dev, one.st_ino) for one in found}
 
     def _decide(self, tx: ReadTransaction, scan: FolderScan, memory: SyncMemory) -> Plan:
         """Compare folder and store; the store is only read."""
