@@ -597,9 +597,9 @@ class Branch(TypedDict):
 class BranchmindBranchListAnswer(TypedDict):
     workspace: str
     branches: list[Branch]
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class BranchmindCheckoutAnswer(TypedDict):
     workspace: str
@@ -649,7 +649,6 @@ class BranchmindShowAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class CursorPage(TypedDict):
     cursor: int | None
@@ -692,7 +691,7 @@ class Slice(TypedDict):
     pagination: CursorPage
     truncated: NotRequired[bool]
 
-BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]], "hint": NotRequired[str]})
+BranchmindDiffAnswer = TypedDict("BranchmindDiffAnswer", {"from": str, "to": str, "doc": str, "entries": list[Entry], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class BranchmindCommitAnswer(TypedDict):
     workspace: str
@@ -719,7 +718,6 @@ class BranchmindLogAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Commit(TypedDict):
     seq: int
@@ -735,7 +733,6 @@ class BranchmindDocsListAnswer(TypedDict):
     docs: list[Document]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Document(TypedDict):
     doc: str
@@ -760,7 +757,6 @@ class BranchmindTagListAnswer(TypedDict):
     tags: list[Tag]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class BranchmindTagDeleteAnswer(TypedDict):
     workspace: str
@@ -776,7 +772,6 @@ class BranchmindReflogAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Move(TypedDict):
     ts: str
@@ -821,7 +816,6 @@ class BranchmindGraphQueryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Node(TypedDict):
     id: str
@@ -856,7 +850,7 @@ class DanglingEdge(TypedDict):
     missing: list[str]
     message: str
 
-BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]], "hint": NotRequired[str]})
+BranchmindGraphDiffAnswer = TypedDict("BranchmindGraphDiffAnswer", {"from": str, "to": str, "doc": str, "changes": list[Change], "pagination": CursorPage, "truncated": bool, "omitted": NotRequired[dict[str, int]]})
 
 class Change(TypedDict):
     kind: Literal['node', 'edge']
@@ -870,7 +864,6 @@ class BranchmindGraphHistoryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class NodeVersion(TypedDict):
     seq: int
@@ -907,7 +900,6 @@ class BranchmindGraphConflictsAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Conflict(TypedDict):
     conflict_id: str
@@ -1051,7 +1043,6 @@ class BranchmindThinkContextAnswer(TypedDict):
     cards: list[Node]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class CardStats(TypedDict):
     cards: int
@@ -1064,7 +1055,6 @@ class BranchmindThinkQueryAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class BranchmindThinkPinsAnswer(TypedDict):
     branch: str
@@ -1073,7 +1063,6 @@ class BranchmindThinkPinsAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class BranchmindThinkFrontierAnswer(TypedDict):
     branch: str
@@ -1081,7 +1070,6 @@ class BranchmindThinkFrontierAnswer(TypedDict):
     candidates: list[Candidate]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Candidate(TypedDict):
     id: str
@@ -1110,7 +1098,6 @@ class BranchmindThinkPackAnswer(TypedDict):
     next: NextCall | None
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class PackedCard(TypedDict):
     id: str
@@ -1160,7 +1147,6 @@ class BranchmindContextPackAnswer(TypedDict):
     next: NextCall | None
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class Documents(TypedDict):
     notes: str
@@ -1250,7 +1236,6 @@ class BranchmindTraceHydrateAnswer(TypedDict):
     pagination: CursorPage
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class BranchmindTraceValidateAnswer(TypedDict):
     branch: str
@@ -1313,9 +1298,9 @@ class NewStep(TypedDict):
 class TasksListAnswer(TypedDict):
     items: list[TaskItem]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class TaskItem(TypedDict):
     id: str
@@ -1512,9 +1497,9 @@ class Checkpoints(TypedDict):
 class TasksDeltaAnswer(TypedDict):
     events: list[TaskEvent]
     has_more: bool
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class TasksHandoffAnswer(TypedDict):
     workspace: str
@@ -1591,9 +1576,9 @@ class TaskOfPlan(TypedDict):
 class TasksReadyAnswer(TypedDict):
     tasks: list[ReadyTask]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
-    hint: NotRequired[str]
 
 class ReadyTask(TypedDict):
     id: str
@@ -1762,7 +1747,6 @@ class MossHistoryAnswer(TypedDict):
     current: int
     versions: list[Version]
     pagination: Page
-    hint: NotRequired[str]
 
 class Version(TypedDict):
     version: int
@@ -1841,7 +1825,6 @@ class MossPlacesAnswer(TypedDict):
     name: NotRequired[str]
     places: list[Place]
     freshness: Freshness
-    hint: NotRequired[str]
 
 class Place(TypedDict):
     path: str
@@ -1904,7 +1887,6 @@ class MossActivityAnswer(TypedDict):
     days: list[Day]
     last: NotRequired[LastChange]
     seq: int
-    hint: NotRequired[str]
 
 class Day(TypedDict):
     day: str

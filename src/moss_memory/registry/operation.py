@@ -7,7 +7,7 @@ from moss_memory.rows.names import DEFAULT_WORKSPACE
 
 from .decode import check_size, check_value, missing_argument, unknown_argument
 from .fetch_keys import expand_fetch_key
-from .responses import HINT, OMITTED, TRUNCATED, WRITTEN, ResponseSchema
+from .responses import OMITTED, TRUNCATED, WRITTEN, ResponseSchema
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,7 +121,8 @@ class Operation:
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
-        self.list_field = self._add_hint() if self.only_reads and "workspace" in self.parameters else None
+        self.list_field = _list_field(self.answers) if "hint" in self.answers.fields else None
+        """The list that is the answer; an empty one may have a hint about its workspace."""
         if {"id", "workspace", "name"} <= self.parameters.keys():
             self.parameters |= _FETCH_KEY
             self.defaults |= dict.fromkeys(_FETCH_KEY)
@@ -137,13 +138,6 @@ class Operation:
         self.defaults |= dict.fromkeys(ARGUMENTS)
         self.budget_of = budget_of
         self.answers = self.answers.with_fields({"truncated": TRUNCATED, "omitted": OMITTED})
-
-    def _add_hint(self) -> str | None:
-        """Return the field with the list that is the answer; an empty one may have a hint about the workspace."""
-        found = next((name for name, field in self.answers.fields.items() if field.shown == "answer"), None)
-        if found is not None:
-            self.answers = self.answers.with_fields(HINT)
-        return found
 
     def renamed(self, name: str) -> Operation:
         """Return the same tool under an alias."""
@@ -406,6 +400,10 @@ def _with_written(shape: ResponseSchema) -> ResponseSchema:
         if name:
             _WRITTEN_SHAPES[shape.name] = found
     return found
+
+
+def _list_field(answers: ResponseSchema) -> str:
+    return next(name for name, field in answers.fields.items() if field.shown == "answer")
 
 
 def _public_name(parameter: str) -> str:
