@@ -509,7 +509,9 @@ UNPLAIN = re.compile(
 VAGUE = re.compile(
     r"\b(Shape|Searching|Erasure|Spelled|Closed|Offer|Desk|Held|Compared|Arrival|Taking|Hearing|Site|Visit|nearest"
     r"|is_taken|is_made|carry_out|carry|breathe|concerns|own_key|look_over|patience_s|see_one_state|change_nothing"
-    r"|go_on_after|beyond_the_index|words_of_question|is_beyond|turned|told|spelled|forwarded|mark|within|forget|given)$"
+    r"|go_on_after|beyond_the_index|words_of_question|is_beyond|turned|told|spelled|forwarded|mark|within|forget|given"
+    r"|spend|end_of|asked|shown|most|passages|Passages|keep|held|fold|look_up|reply|replies|advice|places?|places?_of"
+    r"|places_in|place_from|check_place)$"
 )
 """Names of functions and classes that say too little; the textbook name replaced each of them."""
 

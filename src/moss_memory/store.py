@@ -89,7 +89,7 @@ class Store(Maintenance, Tools):
         wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
-        advice: bool = True,
+        suggest: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
         actor: str | None = None,
@@ -103,7 +103,7 @@ class Store(Maintenance, Tools):
         `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is false a write that must wait
         raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
-        arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
+        arguments, it returns the stored answer. Reads ignore the key. If `suggest` is false a name that is not found is
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
         store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
@@ -118,7 +118,7 @@ class Store(Maintenance, Tools):
             )
         caller = self._caller if actor is None and code is None else self._other_caller(actor, code)
         call = self._context(
-            operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
+            operation.alias_of or operation.name, cancelled, progress, workspace, suggest, is_listed, caller
         )
         call.read_only = read_only
         if is_load:
@@ -213,7 +213,7 @@ class Store(Maintenance, Tools):
         details = error.details or {}
         named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
         if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
-            from .tools.everything.workspace_advice import advise_missing
+            from .tools.everything.workspace_suggestions import advise_missing
 
             about = {"tool": tool, "arguments": corrected, "error": error}
             with ErrorTranslation(self._engine, tool):
@@ -256,8 +256,8 @@ class Store(Maintenance, Tools):
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
             error.recovery = operation.recover(operation.name, given, error)
-        if call.advice and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
-            from .tools.everything.workspace_advice import advise_unknown
+        if call.suggest and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
+            from .tools.everything.workspace_suggestions import advise_unknown
 
             about = {"operation": operation, "arguments": arguments, "values": values, "error": error}
             self._read(advise_unknown, about, call, snapshot=True)
@@ -265,8 +265,8 @@ class Store(Maintenance, Tools):
 
     def _advise_empty(self, values: dict[str, Any], call: CallContext, result: dict[str, Any]) -> None:
         """Add the nearest workspaces to an empty list if the one that was asked for does not exist."""
-        if call.advice and "workspace" in values:
-            from .tools.everything.workspace_advice import advise_empty
+        if call.suggest and "workspace" in values:
+            from .tools.everything.workspace_suggestions import advise_empty
 
             self._read(advise_empty, {"values": values, "result": result}, call, snapshot=True)
 
@@ -276,7 +276,7 @@ class Store(Maintenance, Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
-        advice: bool = True,
+        suggest: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         caller: Caller | None = None,
     ) -> CallContext:
@@ -288,7 +288,7 @@ class Store(Maintenance, Tools):
             new_id=self._new_id,
             cancelled=cancelled,
             progress=progress,
-            advice=advice,
+            suggest=suggest,
             is_listed=is_listed,
             caller=caller or self._caller,
         )

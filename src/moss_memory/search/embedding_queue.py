@@ -14,7 +14,7 @@ from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
 from .hits import number_of, rows_of
-from .vectors import Passages
+from .vectors import ChunkVectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def embed_pending(
     call: CallContext,
     model: Embedder,
     matrix: VectorMatrix,
-) -> tuple[Passages, int]:
+) -> tuple[ChunkVectors, int]:
     """Embed queued documents within the filters, newest first, for at most `EMBED_S`; also return the number left.
 
     If another search is embedding, this one waits for it, because both may need the same documents, and embeds nothing
@@ -93,7 +93,7 @@ def embed_pending(
     rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MAX_PENDING}", **values)
     docs: list[int] = [doc for (doc,) in rows]
     if not docs:
-        return Passages.of([], model.dimensions), 0
+        return ChunkVectors.of([], model.dimensions), 0
     count: int = scope.rows(f"select count(*) from ({source}) as waits", **values)[0][0]
     embedded: Embedded = []
     deadline = time.monotonic() + EMBED_S
@@ -108,7 +108,7 @@ def embed_pending(
         finally:
             matrix.embedding_lock.release()
     ready = [(0, doc, blob) for doc, _, blob in embedded if blob is not None]
-    return Passages.of(ready, model.dimensions), count - len(embedded)
+    return ChunkVectors.of(ready, model.dimensions), count - len(embedded)
 
 
 def _acquire_lock(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:

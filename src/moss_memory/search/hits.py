@@ -64,12 +64,12 @@ def codes_of(numbers: Any) -> Any:
 class Hit:
     """One document of a search result; scores are comparable across sources, higher is better."""
 
-    __slots__ = ("document", "place", "score")
+    __slots__ = ("document", "offset", "score")
 
-    def __init__(self, document: Document, score: float, place: int = 0) -> None:
+    def __init__(self, document: Document, score: float, offset: int = 0) -> None:
         self.document = document
         self.score = score
-        self.place = place
+        self.offset = offset
         """The offset of the most similar passage in its text; 0 if vectors were not searched."""
 
 

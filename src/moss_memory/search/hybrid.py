@@ -123,7 +123,7 @@ def by_meaning(words: WordSearch, request: SearchRequest) -> Hits:
         near.sort(key=itemgetter(0), reverse=True)
         ranked, total = near[request.offset : request.top_k], len(near)
     matcher = Matcher(forms, () if query.expression is None else positive_operands(query.expression))
-    items = [Hit(Document.of(doc), score, similarities.place(doc)) for score, doc in ranked]
+    items = [Hit(Document.of(doc), score, similarities.offset(doc)) for score, doc in ranked]
     return Hits(items, total, matcher, pending=pending)
 
 

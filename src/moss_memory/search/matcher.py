@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .cjk import is_single
-from .tokens import places_in
+from .tokens import word_offsets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ class Matcher:
     def matches(self, text: str) -> list[tuple[int, int, str]]:
         """Return every matched word with its character offsets, as `(start, end, word)`, in order."""
         if self._phrases_by_first_word:
-            places = places_in(text)
-            in_phrases = self._phrase_words(places)
-            return [place for at, place in enumerate(places) if at in in_phrases or self._is_word(place[2])]
+            words = word_offsets(text)
+            in_phrases = self._phrase_words(words)
+            return [word for at, word in enumerate(words) if at in in_phrases or self._is_word(word[2])]
         if text.isascii():
             return self._in_ascii(text, 0)
-        return [place for part, start in _parts(text) for place in self._in_part(part, start)]
+        return [word for part, start in _parts(text) for word in self._in_part(part, start)]
 
     def _in_part(self, part: str, start: int) -> list[tuple[int, int, str]]:
         if part.isascii():
             return self._in_ascii(part, start)
-        return [(first + start, end + start, word) for first, end, word in places_in(part) if self._is_word(word)]
+        return [(first + start, end + start, word) for first, end, word in word_offsets(part) if self._is_word(word)]
 
     def _in_ascii(self, text: str, start: int) -> list[tuple[int, int, str]]:
         """Return the matches in ASCII text, whose words are runs of letters and digits.
@@ -81,13 +81,13 @@ class Matcher:
     def _is_word(self, word: str) -> bool:
         return word in self._words or word.startswith(self._prefixes)
 
-    def _phrase_words(self, places: list[tuple[int, int, str]]) -> set[int]:
+    def _phrase_words(self, words: list[tuple[int, int, str]]) -> set[int]:
         """Return the positions of words that are part of a matched phrase."""
         found: set[int] = set()
-        for at, place in enumerate(places):
-            for operand in self._phrases_by_first_word.get(place[2], ()):
+        for at, (_, _, first) in enumerate(words):
+            for operand in self._phrases_by_first_word.get(first, ()):
                 size = len(operand.words)
-                if _is_phrase(operand, [word for _, _, word in places[at : at + size]]):
+                if _is_phrase(operand, [word for _, _, word in words[at : at + size]]):
                     found.update(range(at, at + size))
         return found
 

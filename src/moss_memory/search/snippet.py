@@ -22,14 +22,14 @@ _JOINER = "\u200d"
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 
 
-def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
+def snippet(text: str, matcher: Matcher, *, offset: int = 0, size_chars: int = SNIPPET_CHARS) -> str:
     """Return about `size_chars` characters of the text as HTML, with matches in `<b>` and `...` for omitted text.
 
-    The part with the most matches is chosen, or the part at `place` if there are no matches. The text is escaped, so
+    The part with the most matches is chosen, or the part at `offset` if there are no matches. The text is escaped, so
     every `<b>` is a match; cuts fall between characters.
     """
-    found = _find_matches(text, matcher, place)
-    first, last = _find_densest_span(found, size_chars) if found else (place, place)
+    found = _find_matches(text, matcher, offset)
+    first, last = _find_densest_span(found, size_chars) if found else (offset, offset)
     start, end = _choose_window(text, first, last, size_chars)
     parts = ["..."] if start else []
     at = start
@@ -45,12 +45,12 @@ def snippet(text: str, matcher: Matcher, *, place: int = 0, size_chars: int = SN
     return "".join(parts)
 
 
-def _find_matches(text: str, matcher: Matcher, place: int) -> list[tuple[int, int, str]]:
+def _find_matches(text: str, matcher: Matcher, offset: int) -> list[tuple[int, int, str]]:
     """Return the matches in a text; in a long one, those around the first occurrence of its last found word."""
     if len(text) <= _SCANNED_CHARS:
         return matcher.matches(text)
     found = matcher.find_rough(text)
-    start = max(0, (place if found is None else found) - _SCANNED_CHARS // 2)
+    start = max(0, (offset if found is None else found) - _SCANNED_CHARS // 2)
     part = text[start : start + _SCANNED_CHARS]
     return [(first + start, last + start, word) for first, last, word in matcher.matches(part)]
 

@@ -31,19 +31,19 @@ def question_words(text: str) -> list[str]:
     return words_of(to_question_bigrams(text))
 
 
-def places_in(text: str) -> list[tuple[int, int, str]]:
+def word_offsets(text: str) -> list[tuple[int, int, str]]:
     """Return every word of a text with its character offsets, as `(start, end, word)`; bigrams overlap."""
     found: list[tuple[int, int, str]] = []
     at = 0
     for run in find_runs(text):
         start, end = run.span()
-        found += _places(text, at, start)
+        found += _offsets_in(text, at, start)
         found += [(here, min(here + 2, end), text[here : min(here + 2, end)]) for here in range(start, end)]
         at = end
-    return found + _places(text, at, len(text))
+    return found + _offsets_in(text, at, len(text))
 
 
-def _places(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
+def _offsets_in(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
     """Return the words of a part of a text that contains no bigrams, with their character offsets."""
     data = text[start:end].encode()
     found = word_spans(data)

@@ -83,7 +83,7 @@ class Question:
     def __init__(self, index: Index, words: Sequence[str]) -> None:
         self._index = index
         spans = ranges_of(words)
-        index.look_up([(span.beginning, span.end) for span in spans], words)
+        index.load_terms([(span.beginning, span.end) for span in spans], words)
         forms = forms_of(spans, [index.between((span.beginning, span.end)) for span in spans])
         postings = index.read([number for rows in forms for _, number in rows])
         found: list[tuple[Word, list[Weights]]] = []

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.search.vectors import Passages, VectorRows
+    from moss_memory.search.vectors import ChunkVectors, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
     from .engine import SqliteEngine
@@ -80,7 +80,7 @@ class SqliteVectors:
         """Return the number of every vector."""
         return [seq for (seq,) in self._connection.execute("select seq from vectors")]
 
-    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+    def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
         """Return the passages that are in this transaction's snapshot."""
         if self._last_seq >= seen:
             return list(parts)

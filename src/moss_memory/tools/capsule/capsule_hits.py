@@ -48,7 +48,7 @@ def search_capsules(
     for hit in hits.items:
         row = found[hit.document.row]
         item = to_response(row, include_text=False)
-        item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
+        item["snippet"] = snippet(row["capsule_text"], hits.matcher, offset=hit.offset)
         item["score"] = hit.score
         item["at"] = row["updated_at"]
         item["fetch"] = fetch_call("capsule_fetch", row_address(row))

@@ -269,7 +269,7 @@ def _list_rows(
             deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
             living = f"select row_id from {from_living(filters)}"
             sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
-            return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
+            return list(tx.rows(sql, {**parameters, "most": page.end})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _list_prefix(tx, filters, parameters, total), total
     sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"

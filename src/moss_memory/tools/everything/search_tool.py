@@ -144,7 +144,7 @@ def moss_search(
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
         text = shown.pop("text")
-        part = snippet(text, hits.matcher, place=hit.place, size_chars=BRIEF_CHARS)
+        part = snippet(text, hits.matcher, offset=hit.offset, size_chars=BRIEF_CHARS)
         items.append({"type": hit.document.source, **shown, "snippet": part, "score": hit.score})
     pagination = page.answer(returned=len(items), total=hits.total)
     return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}

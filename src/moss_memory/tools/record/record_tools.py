@@ -391,6 +391,6 @@ def record_capabilities(
     chosen = sorted(registry.capabilities) if capability_id is None else [registry.find(capability_id).capability_id]
     problems = {"problems": registry.problems} if registry.problems and capability_id is None else {}
     return budget.fit(
-        [registry.capabilities[name].shown() for name in chosen],
+        [registry.capabilities[name].to_response() for name in chosen],
         lambda kept: {"capabilities": kept, **problems, "truncated": False},
     )
