@@ -6,6 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HINT,
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
@@ -86,6 +87,7 @@ _HIT = ResponseSchema(
         "pagination": PAGINATION,
         "sort": choice(("relevance",), "their order", shown="never"),
         **SEARCH_REMARKS,
+        **HINT,
     },
     example='moss search "how do we rotate tokens" --workspace shop',
     words=(
