@@ -16,8 +16,9 @@ from moss_memory.mcp.tool_list import tool_list_of
 from moss_memory.rows.load_counts import actors_of_loads
 from moss_memory.rows.token_estimate import tokens_about
 from moss_memory.tools.capsule.capsule_use import MOST_SHOWN, capsules_by_load, find_near_duplicates, token_counts
+from moss_memory.tools.everything.freshness_tools import stale_capsules
 
-from .capsule_pages import just_deleted, stale_states
+from .capsule_pages import just_deleted
 from .page_context import PAGE_ROWS
 from .page_frame import workspace_in_view
 
@@ -52,9 +53,9 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     client = CLIENTS.get(key) or CLIENTS[_FIRST_CLIENT]
     workspace = request.query.get("workspace", "")
     asked = {"workspace": workspace, "client": client.key}
-    place = workspace_in_view(context, request, "capsule")
+    loaded = workspace_in_view(context, request, "capsule")
     tools = tool_list_of(context.store.config, client.default_toolsets(http=False), workspace or None)
-    items = _capsules(context, request, workspace)
+    items, is_pending = _capsules(context, request, workspace)
     counts = {mark: sum(mark in item["marks"] for item in items) for mark in MARKS}
     wanted = request.query.get("mark", "")
     matching = [item for item in items if wanted in item["marks"]] if wanted in MARKS else items
@@ -69,12 +70,13 @@ def agent(context: PageContext, request: PageRequest) -> Response:
         "agent.html",
         clients=CLIENTS,
         client=client,
-        given=context.cached(request, ("given", asked), lambda: _given(context, tools, place, asked)),
+        given=context.cached(request, ("given", asked), lambda: _given(context, tools, loaded, asked)),
         tools=context.cached(request, ("tools", asked), lambda: _tools(tools)),
         items=shown,
         largest=max((item["tokens"] for item in shown), default=1) or 1,
         marks=MARKS,
         counts=counts,
+        is_pending=is_pending,
         wanted=wanted if wanted in MARKS else "",
         most=MOST_SHOWN if len(items) >= MOST_SHOWN else 0,
         gone=just_deleted(context, request, "archived"),
@@ -87,22 +89,26 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _given(context: PageContext, tools: ToolList, place: str, asked: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the texts that an agent is given, each with its cost; `place` is the workspace that it would load."""
+def _given(context: PageContext, tools: ToolList, workspace: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the texts that an agent is given, each with its cost; `workspace` is the one that it would load."""
     repository = "" if context.store.work_tree() is None else repository_name()
     texts = (
         ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
         ("prime", "moss prime", prime_text(context.store, asked["workspace"], asked["client"])),
-        ("load", "load", _load_text(context, tools, place)),
+        ("load", "load", _load_text(context, tools, workspace)),
     )
     return [{"name": name, "title": title, "text": text, "tokens": tokens_about(text)} for name, title, text in texts]
 
 
-def _load_text(context: PageContext, tools: ToolList, place: str) -> str:
+def _load_text(context: PageContext, tools: ToolList, workspace: str) -> str:
     """Return the text that the prompt `load` gives to an agent in a workspace."""
     try:
         filled = prompts.get(
-            context.call, tools, "load", {"workspace": place}, capsule_max_chars=context.store.config.capsule_max_chars
+            context.call,
+            tools,
+            "load",
+            {"workspace": workspace},
+            capsule_max_chars=context.store.config.capsule_max_chars,
         )
     except MossError:  # the tools of capsules are disabled, or nothing can be read
         return ""
@@ -127,12 +133,12 @@ def _tools(tools: ToolList) -> dict[str, Any]:
     }
 
 
-def _capsules(context: PageContext, request: PageRequest, workspace: str) -> list[dict[str, Any]]:
-    """Return the capsules of a workspace by their last load, each with its marks."""
+def _capsules(context: PageContext, request: PageRequest, workspace: str) -> tuple[list[dict[str, Any]], bool]:
+    """Return the capsules of a workspace by their last load, each with its marks; True if marks are missing."""
     if "capsule" in context.store.config.disabled_types:
-        return []
+        return [], False
     items = context.store.read(capsules_by_load, what="loads of capsules", workspace=workspace or None)
-    stale = stale_states(context, request)
+    stale = _stale(context, request, items, workspace)
     doubles, _ = context.background.get(
         f"near-duplicates {workspace!r}",
         context.last_change(request),
@@ -141,16 +147,35 @@ def _capsules(context: PageContext, request: PageRequest, workspace: str) -> lis
         ),
         wait_s=_WAIT_S,
     )
+    is_pending = stale is None or doubles is None
+    stale, doubles = stale or {}, doubles or {}
     titles = {item["id"]: item["title"] or item["name_raw"] or item["id"] for item in items}
     before = time.time() - _OLD_DAYS * _DAY_S
     for item in items:
-        other = (doubles or {}).get(item["id"])
+        other = doubles.get(item["id"])
         is_old = max(item["updated_at"], item["loaded_at"]) < before
         marks = {"never": not item["loads"], "old": is_old, "stale": item["id"] in stale, "double": other in titles}
         item["marks"] = [mark for mark, holds in marks.items() if holds]
         item["double"] = {"id": other, "title": titles[other]} if other in titles else None
         item["stale"] = stale.get(item["id"], "")
-    return items
+    return items, is_pending
+
+
+def _stale(
+    context: PageContext, request: PageRequest, items: list[dict[str, Any]], workspace: str
+) -> dict[str, str] | None:
+    """Return the capsules whose files changed, if the server runs in their repository; None while it compares them."""
+    tree = context.store.work_tree()
+    here = None if tree is None else tree.state()
+    if here is None:
+        return {}
+    found, _ = context.background.get(
+        f"files {workspace!r} {here.commit}",
+        context.last_change(request),
+        lambda: context.store.read(stale_capsules, what="files of capsules", ids=[item["id"] for item in items]),
+        wait_s=_WAIT_S,
+    )
+    return found  # type: ignore[no-any-return]
 
 
 def archive(context: PageContext, request: PageRequest) -> Response:

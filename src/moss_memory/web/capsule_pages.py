@@ -5,6 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError
 from moss_memory.tools.capsule.capsule_browse import LAST_CHANGED, ORDERS, browse_capsules, capsule_options
 from moss_memory.tools.capsule.sections import REQUIRED, missing_sections
+from moss_memory.tools.everything.freshness_tools import stale_capsules
 
 from .long_texts import PART_CHARS, PLAIN_CHARS, Part, requested_part
 from .markdown import MarkdownDocument
@@ -55,7 +56,7 @@ def list_page(context: PageContext, request: PageRequest) -> Response:
         looked_at=LAST_CHANGED,
         deleted=deleted,
         gone=just_deleted(context, request, "deleted"),
-        states=stale_states(context, request),
+        states=_stale_states(context, request, [item["id"] for item in answer["items"]]),
     )
 
 
@@ -67,7 +68,8 @@ def _with_deleted(context: PageContext, request: PageRequest) -> dict[str, Any]:
 
 def _browse(context: PageContext, request: PageRequest) -> dict[str, Any]:
     _, newer, older = _AGES.get(request.query.get("age", ""), ("", None, None))
-    return context.store.read(
+    return context.cached_read(
+        request,
         browse_capsules,
         what="capsules",
         filters=request.query_values(*_FILTERS),
@@ -96,13 +98,11 @@ def just_deleted(context: PageContext, request: PageRequest, said: str) -> dict[
     return capsule if "deleted_at" in capsule else None
 
 
-def stale_states(context: PageContext, request: PageRequest) -> dict[str, str]:
-    """Return the capsules whose files have changed, if the server runs in their repository."""
-    if context.store.work_tree() is None:
+def _stale_states(context: PageContext, request: PageRequest, ids: list[str]) -> dict[str, str]:
+    """Return those of these capsules whose files have changed, if the server runs in their repository."""
+    if not ids or context.store.work_tree() is None:
         return {}
-    found = context.cached_call(request, "moss_freshness", **request.query_values("workspace"), limit=100)["items"]
-    states = {item["id"]: str(item["freshness"]["state"]) for item in found}
-    return {key: state for key, state in states.items() if state in ("orphaned", "drifted")}
+    return context.cached_read(request, stale_capsules, what="files of capsules", ids=ids)
 
 
 def show(context: PageContext, request: PageRequest) -> Response:

@@ -25,6 +25,7 @@ _COOKIE = "moss_seen"
 _VISIT_S = 1800
 """A pause longer than this begins a new visit."""
 _DAY_S = 86_400
+_MINUTE_S = 60
 _YEAR_S = 31_536_000
 _PERIODS = {"visit": "Since your last visit", "today": "Today", "week": "Last 7 days"}
 
@@ -35,14 +36,14 @@ def changes(context: PageContext, request: PageRequest) -> Response:
     previous, cookie = visits(request.cookies.get(_COOKIE, ""), now)
     period = period_of(request.query, request.zone, now, previous)
     workspace = request.query.get("workspace", "")
-    found = context.store.read(
-        changes_in_period, what="changes", from_ms=period["from_ms"], to_ms=period["to_ms"], workspace=workspace
+    found = context.cached(
+        request,
+        ("changes", {"from_ms": period["from_ms"], "to_ms": period["to_ms"], "workspace": workspace}),
+        lambda: _read(context, period, workspace),
     )
-    things = group(found["events"])
-    period["numbers"] = context.store.read(
-        document_numbers, what="numbers of a period", from_ms=period["from_ms"], to_ms=period["to_ms"]
-    )
-    shown = things[request.offset : request.offset + _THINGS]
+    things = found["things"]
+    period["numbers"] = found["numbers"]
+    shown = [dict(thing) for thing in things[request.offset : request.offset + _THINGS]]
     _set_titles(context, shown)
     names = {one["workspace"].casefold(): one["workspace"] for one in recent(context, request)["workspaces"]}
     for thing in shown:
@@ -54,7 +55,7 @@ def changes(context: PageContext, request: PageRequest) -> Response:
         is_empty=not workspace and not activity_of(context, request, "").get("last"),
         period=period,
         periods=_PERIODS,
-        sentence=summarize(things),
+        sentence=found["sentence"],
         groups=by_workspace(shown),
         pagination={
             "offset": request.offset,
@@ -68,6 +69,19 @@ def changes(context: PageContext, request: PageRequest) -> Response:
     secure = request.origin.startswith("https:")
     response.set_cookie(_COOKIE, cookie, max_age=_YEAR_S, httponly=True, samesite="strict", secure=secure)
     return response
+
+
+def _read(context: PageContext, period: dict[str, Any], workspace: str) -> dict[str, Any]:
+    """Return the things that changed in a period, a sentence about them, and the numbers of its rows in documents."""
+    times = {"from_ms": period["from_ms"], "to_ms": period["to_ms"]}
+    found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
+    things = group(found["events"])
+    return {
+        "things": things,
+        "sentence": summarize(things),
+        "numbers": context.store.read(document_numbers, what="numbers of a period", **times),
+        "has_more": found["has_more"],
+    }
 
 
 def visits(cookie: str, now: int) -> tuple[int | None, str]:
@@ -101,7 +115,7 @@ def period_of(query: dict[str, str], zone: tzinfo, now: int, previous: int | Non
     if name == "visit" and previous is not None:
         return {"name": "visit", "title": "since your last visit", "from_ms": previous * 1000, "to_ms": None,
                 "visited": previous}  # fmt: skip
-    begin = (now - 7 * _DAY_S) * 1000
+    begin = (now - now % _MINUTE_S - 7 * _DAY_S) * 1000  # the same for a minute, so that its changes are read once
     return {"name": "week", "title": "in the last 7 days", "from_ms": begin, "to_ms": None}
 
 

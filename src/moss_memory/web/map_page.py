@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from moss_memory.tools.everything.map_rows import MOST_DOTS, map_rows, vectors_of_dots
 
-from .map_layout import place
+from .map_layout import layout
 from .page_frame import FAMILIES
 from .templating import query_of
 
@@ -35,7 +35,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
         "map.html",
         live=False,
         families=[(name, title) for name, title, _ in FAMILIES if name in _SHOWN],
-        items=[{**dot, "link": _address(dot)} for dot in listed],
+        items=[{**dot, "link": dot_address(dot)} for dot in listed],
         most=MOST_DOTS,
     )
 
@@ -51,7 +51,7 @@ def _compute(context: PageContext) -> bytes:
     dots = context.store.read(map_rows, what="map", most=MOST_DOTS)
     docs = [dot["doc"] for dot in dots if dot["doc"] is not None]
     vectors = context.store.read(vectors_of_dots, what="vectors of the map", docs=docs)
-    positions, placed_by = place(dots, vectors)
+    positions, placed_by = layout(dots, vectors)
     workspaces = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(workspaces)}
     found = {
@@ -62,7 +62,7 @@ def _compute(context: PageContext) -> bytes:
         "dots": [
             [
                 x, y, _SHOWN.index(dot["family"]), numbers[dot["workspace"]], dot["loads"],
-                int(dot["created_at"]), int(dot["updated_at"]), dot["title"], _address(dot),
+                int(dot["created_at"]), int(dot["updated_at"]), dot["title"], dot_address(dot),
             ]
             for dot, (x, y) in zip(dots, positions, strict=True)
         ],
@@ -70,7 +70,7 @@ def _compute(context: PageContext) -> bytes:
     return bytes(JSONResponse(found).body)
 
 
-def _address(dot: dict[str, Any]) -> str:
+def dot_address(dot: dict[str, Any]) -> str:
     """Return the page of a dot, below the base address."""
     if dot["family"] == "capsule":
         return f"/capsules/{dot['id']}"

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from starlette.responses import JSONResponse
 
 from moss_memory.errors import MossError
+from moss_memory.tools.everything.map_rows import map_rows
 
+from .map_page import dot_address
 from .page_frame import FAMILIES, recent
 from .search_page import address_of
 from .templating import query_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from starlette.responses import Response
@@ -39,41 +43,69 @@ _MAX_WORDS = 8
 _OF_EACH = 5
 _HITS = 12
 _TITLE_CHARS = 160
+_NAMES = 1_000
+"""The number of last changed things that are found by their names alone."""
+_SEARCHED_BYTES = 3
+"""The size of the shortest word that is searched: three letters, or one character of a script without spaces."""
 
 
 def palette(context: PageContext, request: PageRequest) -> Response:
     """Return the things whose names have all words of `q`, as JSON; without `q` the last changed ones."""
     words = _WORD.findall(request.query.get("q", "")[:200].casefold())[:_MAX_WORDS]
     names = [one["workspace"] for one in recent(context, request)["workspaces"]]
-    places = [name for name in names if _matches(name, words)][:_OF_EACH]
-    pages = [one for one in _PAGES if words and _matches(one[0], words)][:_OF_EACH]
+    found_names = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
+    pages = [one for one in _PAGES if words and _matches(one[0].casefold().split(), words)][:_OF_EACH]
     items = [_item("hollow", title, "page", path) for title, path in pages]
-    items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in places]
-    items += _found(context, words) if words else _latest(context)
+    items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in found_names]
+    items += _found(context, request, words) if words else _latest(context)
     return JSONResponse({"items": items})
 
 
-def _matches(name: str, words: list[str]) -> bool:
-    parts = _WORD.findall(name.casefold())
+def _matches(parts: list[str], words: list[str]) -> bool:
     return all(any(part.startswith(word) for part in parts) for word in words)
 
 
-def _found(context: PageContext, words: list[str]) -> list[dict[str, Any]]:
-    """Return the hits of a search by words, those with the words in their titles first."""
+def _found(context: PageContext, request: PageRequest, words: list[str]) -> list[dict[str, Any]]:
+    """Return the things with these words: the last changed by their names, then older ones by a search.
+
+    A search costs the more, the more texts have a word, so it is left out if names are enough or a word is short.
+    """
+    names = context.cached(request, ("names", {}), lambda: _names(context))
+    found = dict(islice(((key, item) for parts, key, item in names if _matches(parts, words)), _HITS))
+    if len(found) < _HITS and all(len(word.encode()) >= _SEARCHED_BYTES for word in words):
+        for key, item in _search(context, words):
+            found.setdefault(key, item)
+    return list(found.values())[:_HITS]
+
+
+def _names(context: PageContext) -> list[tuple[list[str], str, dict[str, str]]]:
+    """Return the last changed things: the words of each name, its address, and its item."""
+    dots = context.store.read(map_rows, what="names", most=_NAMES)
+    found = []
+    for dot in dots:
+        if dot["family"] in _TYPES.values():
+            address = dot_address(dot)
+            item = _item(dot["family"], dot["title"], f"{dot['kind']} · {dot['workspace']}", address)
+            found.append((_WORD.findall(dot["title"].casefold()), address, item))
+    return found
+
+
+def _search(context: PageContext, words: list[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield the hits of a search by words as address and item, those with the words in their titles first."""
     query = " ".join(f"{word}*" for word in words)
     try:
         answer = context.call("moss_search", query=query, types=list(_TYPES), search_mode="keyword", limit=_HITS * 2)
     except MossError:
-        return []  # a word that the search cannot read, or a family that is turned off
+        return  # a word that the search cannot read, or a family that is turned off
     hits = [] if answer.get("relaxed") else answer["items"]
-    hits.sort(key=lambda hit: not _matches(hit["title"], words))
-    found: dict[str, dict[str, str]] = {}
+    hits.sort(key=lambda hit: not _matches(_WORD.findall(hit["title"].casefold()), words))
     for hit in hits:
-        path, query_parameters, anchor = address_of(hit)
-        address = path + query_of(**query_parameters) + (f"#{anchor}" if anchor else "")
+        path, parameters, anchor = address_of(hit)
+        end = f"#{anchor}" if anchor else ""
         kind = hit.get("kind") or hit["type"]
-        found.setdefault(address, _item(_TYPES[hit["type"]], hit["title"], f"{kind} · {hit['workspace']}", address))
-    return list(found.values())[:_HITS]
+        address = path + query_of(**parameters) + end
+        key = path + query_of(**{name: value for name, value in parameters.items() if name != "doc"}) + end
+        yield key, _item(_TYPES[hit["type"]], hit["title"], f"{kind} · {hit['workspace']}", address)
 
 
 def _latest(context: PageContext) -> list[dict[str, Any]]:
@@ -92,8 +124,8 @@ def _latest(context: PageContext) -> list[dict[str, Any]]:
     ]
 
 
-def _item(family: str, title: str, place: str, path: str) -> dict[str, str]:
-    return {"family": family, "title": title[:_TITLE_CHARS], "place": place[:_TITLE_CHARS], "path": path}
+def _item(family: str, title: str, kind: str, path: str) -> dict[str, str]:
+    return {"family": family, "title": title[:_TITLE_CHARS], "place": kind[:_TITLE_CHARS], "path": path}
 
 
 PAGES = {"/palette": palette}

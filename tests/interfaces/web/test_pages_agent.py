@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,14 +21,20 @@ from moss_memory.rows.load_counts import loads_by_actor
 from moss_memory.rows.near_duplicates import near_duplicates, similarity, sketch
 from moss_memory.rows.times import wall_clock_ms
 from moss_memory.store import Store
+from moss_memory.tools.capsule.capsule_use import find_near_duplicates
+from moss_memory.web import agent_page
 from support.browser import Tab
 from support.pages_server import PagesServer
+from support.patience import TIMEOUT_S
+from support.repositories import Repository
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from playwright.sync_api import Browser
+
+    from moss_memory.storage.engine import ReadTransaction
 
 DAY_MS = 86_400_000
 WORDS = ("the", "inbox", "keeps", "every", "event", "by", "its", "id", "before", "a", "handler", "sees", "it", "first")
@@ -162,6 +169,45 @@ def test_another_client_has_another_list_of_tools(agent: Tab) -> None:
     few = page.locator("#tools tbody tr").count()
     assert (many > 50, few <= 18) == (True, True)
     expect(page.locator(".figure", has_text=f"{few} tools")).to_be_visible()
+
+
+def test_a_capsule_whose_files_changed_is_marked_also_after_a_commit(
+    tmp_path: Path, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = Repository(tmp_path / "shop")
+    repository.commit({"src/db.py": "1\n", "src/kept.py": "2\n"})
+    monkeypatch.chdir(repository.folder)
+    with Store(load_config(str(tmp_path / "home"), cwd=str(repository.folder))) as store:
+        save(store, "drifting", long_text("a") + "\nSee src/db.py.\n")
+        save(store, "steady", long_text("b") + "\nSee src/kept.py.\n")
+        with PagesServer(store) as server:
+            tab = Tab(browser, server.origin, server.address)
+            tab.open("/agent")
+            expect(tab.page.get_by_role("button", name="drifted")).to_contain_text("0")
+            repository.commit({"src/db.py": "other\n"})
+            tab.open("/agent?mark=stale")
+            expect(tab.page.locator(".loads a.row-title")).to_have_text(["The drifting one"])
+            tab.open("/capsules")
+            expect(tab.page.locator(".row", has=tab.page.locator(".stale"))).to_contain_text(["The drifting one"])
+            tab.close()
+            assert tab.troubles == []
+
+
+def test_a_page_shows_results_that_are_computed_later(agent: Tab, used: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_page, "_WAIT_S", 0.0)
+    begin = threading.Event()
+
+    def find_later(tx: ReadTransaction, **values: Any) -> dict[str, str]:
+        begin.wait(TIMEOUT_S)
+        return find_near_duplicates(tx, **values)
+
+    monkeypatch.setattr(agent_page, "find_near_duplicates", find_later)
+    page = agent.open("/agent?workspace=shop")
+    expect(page.locator("[data-pending]")).to_be_visible()
+    expect(page.locator(".mini.warned")).to_have_count(0)
+    begin.set()
+    expect(page.locator(".mini.warned")).to_have_text(["near-duplicate of The first one"])
+    expect(page.locator("[data-pending]")).to_have_count(0)
 
 
 def test_without_javascript_everything_is_there_and_a_read_only_server_archives_nothing(

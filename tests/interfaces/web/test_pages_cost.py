@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import urllib.request
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,8 @@ from contract.records.archive import SAMPLES
 from moss_memory.config import load_config
 from moss_memory.store import Store, open_store
 from moss_memory.tools.artifact import artifact_tools
-from moss_memory.web import changes_page, overview_page, task_pages
+from moss_memory.web import changes_page, palette_page
+from moss_memory.web.app import MODULES
 from moss_memory.web.line_diff import difference
 from moss_memory.web.long_texts import PART_CHARS, TREE_VALUES, JsonNode, JsonTree, Part
 from moss_memory.web.markdown import MarkdownDocument
@@ -24,6 +26,8 @@ from support.pages_server import PagesServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from starlette.responses import Response
 
 MOST_CPU_S = 1.0
 CHARS = 800_000
@@ -265,12 +269,63 @@ def test_a_page_asks_for_changes_once(tmp_path: Path, monkeypatch: pytest.Monkey
 
         monkeypatch.setattr(store, "call", call)
         context = PageContext(store, base="", form_token=str, read_only=False)
-        for path, handler in (
-            ("/", changes_page.changes),
-            ("/overview", overview_page.overview),
-            ("/tasks", task_pages.board),
-        ):
+        for path in ("/", "/overview", "/tasks"):
             calls.clear()
-            scope = {"type": "http", "path": path, "query_string": b"", "path_params": {}, "headers": []}
-            assert handler(context, PageRequest(Request({**scope, "server": ("a", 1)}))).status_code == 200
+            assert paged(context, path).status_code == 200
             assert calls.count("moss_changes") == 1, path
+
+
+def paged(context: PageContext, path: str, query: str = "") -> Response:
+    scope = {"type": "http", "path": path, "query_string": query.encode(), "path_params": {}, "headers": []}
+    handler = next(module.PAGES[path] for module in MODULES if path in module.PAGES)
+    answer: Response = handler(context, PageRequest(Request({**scope, "server": ("a", 1)})))
+    return answer
+
+
+def palette_titles(context: PageContext, typed: str) -> list[str]:
+    body = bytes(paged(context, "/palette", f"q={typed}").body)
+    return [item["title"] for item in json.loads(body)["items"]]
+
+
+def test_the_palette_searches_only_for_what_the_names_of_the_last_changed_things_do_not_give(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(palette_page, "_NAMES", 3)
+    searched: list[str] = []
+    with open_store(str(tmp_path / "home")) as store:
+        for number in range(20):
+            title = f"Zebra {number}" if number else "Okapi"
+            store.call("capsule_store", {"title": title, "capsule_text": "A stripe.", "allow_thin": True})
+        context = PageContext(store, base="", form_token=str, read_only=False)
+        original = context.call
+
+        def call(tool: str, **arguments: Any) -> dict[str, Any]:
+            if tool == "moss_search":
+                searched.append(arguments["query"])
+            return original(tool, **arguments)
+
+        monkeypatch.setattr(context, "call", call)
+        assert palette_titles(context, "okap") == ["Okapi"]
+        assert searched == ["okap*"]
+        found = palette_titles(context, "zebra")
+        assert len(found) == len(set(found)) == 12
+        assert found[:3] == ["Zebra 19", "Zebra 18", "Zebra 17"]
+        searched.clear()
+        assert palette_titles(context, "ze") == ["Zebra 19", "Zebra 18", "Zebra 17"]
+        monkeypatch.setattr(palette_page, "_NAMES", 100)
+        context.clear_cache()
+        assert len(palette_titles(context, "zebra")) == 12
+        assert searched == []
+
+
+def test_changes_are_read_once_until_the_store_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_store(str(tmp_path / "home")) as store:
+        store.call("capsule_store", {"title": "First", "capsule_text": "One.", "allow_thin": True})
+        context = PageContext(store, base="", form_token=str, read_only=False)
+        first = bytes(paged(context, "/", "since=today").body)
+        monkeypatch.setattr(changes_page, "changes_in_period", lambda *_, **__: pytest.fail("read again"))
+        assert b"First" in bytes(paged(context, "/", "since=today").body)
+        assert b"Second" not in first
+        monkeypatch.undo()
+        store.call("capsule_store", {"title": "Second", "capsule_text": "Two.", "allow_thin": True})
+        assert b"Second" in bytes(paged(context, "/", "since=today").body)

@@ -18,30 +18,30 @@ _TITLE_CHARS = 120
 
 _STATEMENTS = {
     "capsule": (
-        "select row_id * 16, id, coalesce(title, name_raw, id), workspace_raw, tags_json, created_at, updated_at, null"
-        " from capsules where deleted_at is null order by updated_at desc, change_seq desc limit :most"
+        "select row_id * 16, id, coalesce(title, name_raw, id), workspace_raw, tags_json, created_at, updated_at, null,"
+        " 'capsule' from capsules where deleted_at is null order by updated_at desc, change_seq desc limit :most"
     ),
     "reasoning": (
         "select v.seq * 16 + 3, v.key, coalesce(v.title, v.key), w.workspace_raw, v.tags_json, v.ts_ms / 1000,"
-        " v.ts_ms / 1000, b.name from graph_versions v join branches b on b.branch_id = v.branch_id"
+        " v.ts_ms / 1000, b.name, v.type from graph_versions v join branches b on b.branch_id = v.branch_id"
         " join workspaces w on w.workspace_norm = v.workspace_norm"
         " where v.type is not null and v.type not in ('plan', 'task', 'step') and v.deleted = 0"
         f" and v.next_seq = {_LAST} order by v.seq desc limit :most"
     ),
     "task": (
         "select n.seq * 16 + 3, t.id, t.title, w.workspace_raw, t.tags_json, t.created_at_ms / 1000,"
-        " t.updated_at_ms / 1000, null from tasks t join workspaces w on w.workspace_norm = t.workspace_norm"
+        " t.updated_at_ms / 1000, null, t.kind from tasks t join workspaces w on w.workspace_norm = t.workspace_norm"
         " left join graph_versions n on n.branch_id = t.branch_id and n.doc = t.id || '-graph'"
         f" and n.key = 'task:' || t.id and n.next_seq = {_LAST} and n.deleted = 0"
         " order by t.row_id desc limit :most"
     ),
     "record": (
         "select r.row_id * 16 + 4, e.entity_id, coalesce(r.title, e.entity_id), e.workspace_raw, null,"
-        " r.created_at_ms / 1000, r.updated_at_ms / 1000, null from records r"
+        " r.created_at_ms / 1000, r.updated_at_ms / 1000, null, 'record' from records r"
         " join entities e on e.row_id = r.entity_row order by r.row_id desc limit :most"
     ),
 }
-"""For each family: number of the document, id, title, workspace, tags, first and last change, branch."""
+"""For each family: number of the document, id, title, workspace, tags, first and last change, branch, kind."""
 
 
 def map_rows(tx: ReadTransaction, *, most: int) -> list[dict[str, Any]]:
@@ -50,7 +50,7 @@ def map_rows(tx: ReadTransaction, *, most: int) -> list[dict[str, Any]]:
     for family, statement in _STATEMENTS.items():
         if family in tx.config.disabled_types:
             continue
-        for doc, key, title, workspace, tags, created, updated, branch in tx.stream(statement, {"most": most}):
+        for doc, key, title, workspace, tags, created, updated, branch, kind in tx.stream(statement, {"most": most}):
             tx.check_cancelled()
             dots.setdefault(  # one dot for a card of several branches, and for the records of an entity
                 (family, workspace, key),
@@ -64,6 +64,7 @@ def map_rows(tx: ReadTransaction, *, most: int) -> list[dict[str, Any]]:
                     "created_at": created,
                     "updated_at": updated,
                     "branch": branch,
+                    "kind": kind,
                     "loads": 0,
                 },
             )

@@ -80,10 +80,15 @@
     history.replaceState(history.state, "", here);
   }
 
+  // A page without a result that the server still computes asks again.
+  const PENDING_MS = 1000;
+  let pending;
   function settle() {
     localTimes();
     for (const box of document.querySelectorAll("[data-from-end]")) box.scrollLeft = box.scrollWidth;
     reachable();
+    clearTimeout(pending);
+    if (document.querySelector("[data-pending]")) pending = setTimeout(() => htmx.trigger("#page", "moss:changed"), PENDING_MS);
   }
 
   // What scrolls sideways is reached by the keyboard, what does not is no stop on its way.
