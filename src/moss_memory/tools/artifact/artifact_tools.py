@@ -24,6 +24,7 @@ from moss_memory.registry.arguments import (
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
+    HINT,
     PAGE_THAT_ENDS,
     ResponseSchema,
     flag,
@@ -195,6 +196,7 @@ def artifact_store(
         "pagination": object_of(
             PAGE_THAT_ENDS.without("total", name="UncountedPage"), "where this page lies", shown="page"
         ),
+        **HINT,
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
     words=(

@@ -18,6 +18,7 @@ from moss_memory.registry.arguments import (
 )
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HINT,
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
@@ -78,12 +79,14 @@ LISTING = {
     "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
     "pagination": PAGINATION,
     "sort": choice(("updated_at_desc",), "their order", shown="never"),
+    **HINT,
 }
 HITS = {
     "items": list_of(HIT, "the capsules, best match first", shown="answer"),
     "pagination": PAGINATION,
     "sort": choice(("relevance",), "their order", shown="never"),
     **SEARCH_REMARKS,
+    **HINT,
 }
 
 

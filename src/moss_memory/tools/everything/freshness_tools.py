@@ -5,7 +5,16 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Id, Limit, Name, Offset, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, choice, list_of, object_of, text
+from moss_memory.registry.responses import (
+    HINT,
+    PAGINATION,
+    ResponseSchema,
+    TableColumn,
+    choice,
+    list_of,
+    object_of,
+    text,
+)
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -60,6 +69,7 @@ _ITEM = ResponseSchema(
     answers={
         "items": list_of(_ITEM, "the worst first", shown="answer"),
         "pagination": PAGINATION,
+        **HINT,
     },
     example="moss freshness --workspace shop",
     words=(
