@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.search.expression import Operand
-from moss_memory.search.matcher import Matcher
+from moss_memory.search.hits import Matcher
 from moss_memory.search.tokens import word_offsets
 
 LETTERS = "abR é\u0130ß_-.\n\r\x0b\x85\u2028日本x9"

@@ -97,7 +97,7 @@ class Endpoint:
         self._limits = CallLimits(config.token_calls_per_minute, config.token_calls_at_once)
         self._protocol = Protocol(context.tools, context.situation)
         self._runner = Runner(context)
-        self._sessions = Sessions(SessionJournal(context.store, token))
+        self._sessions = Sessions(SessionJournal(context.store))
         self._notifier = ChangeNotifier(context)
         self._listening: dict[Stream, tuple[Listening, Access]] = {}
         self._running: dict[ToolCall, str] = {}

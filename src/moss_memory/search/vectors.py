@@ -11,6 +11,8 @@ from itertools import islice
 
 from moss_memory.search.embedding.encoder import FLOOR
 
+from .hits import codes_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -190,6 +192,14 @@ class Similarities:
         self.docs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.docs for part in self._parts)])
         self.values = np.concatenate([np.zeros(0), *self._values])
         """The similarity of each of `docs`."""
+
+    def best_first(self, codes: list[int]) -> tuple[list[int], list[float]]:
+        """Return the documents of these sources that are similar enough, and their similarities, best first."""
+        import numpy as np
+
+        enough = np.flatnonzero((self.values >= FLOOR) & np.isin(codes_of(self.docs), codes))
+        order = enough[np.lexsort((-self.docs[enough], -self.values[enough]))]
+        return self.docs[order].tolist(), self.values[order].tolist()
 
     def of(self, docs: Any) -> Any:
         """Return the similarities of documents; 0 if one has no vector."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .posting_lists import Index
-from .search_scope import Scope
-from .word_search import Question, by_words
+from .word_search import Question, Scope, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

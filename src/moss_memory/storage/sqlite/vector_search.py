@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .search_scope import Scope
-from .word_search import Question, by_words
+from .word_search import Question, Scope, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ class SqliteSearching:
 
     def begin(self) -> None:
         """Read a row: the snapshot begins with the first one."""
-        self.tx.row("select seq from unembedded limit 1")
+        self._connection.execute("select seq from unembedded limit 1").fetchone()
 
     def scope(self, request: SearchRequest) -> Scope:
         """Return the filters of a request, without its excluded words."""

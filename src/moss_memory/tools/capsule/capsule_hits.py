@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.lookup import row_address
+from moss_memory.search.hits import snippet
 from moss_memory.search.query import parse
-from moss_memory.search.request import SearchRequest
-from moss_memory.search.snippet import snippet
-from moss_memory.search.strategy import search
+from moss_memory.search.request import SearchRequest, search
 
 from .capsule_rows import FULL_COLUMNS, full_columns, to_response
 

@@ -117,10 +117,9 @@ def moss_search(
 
     A `superseded` card is no longer valid: see `superseded_by`.
     """
+    from moss_memory.search.hits import BRIEF_CHARS, snippet
     from moss_memory.search.query import parse  # not needed by decoding and refusals
-    from moss_memory.search.request import SearchRequest
-    from moss_memory.search.snippet import BRIEF_CHARS, snippet
-    from moss_memory.search.strategy import search
+    from moss_memory.search.request import SearchRequest, search
 
     page = Page(limit, offset, maximum=100)
     run = normalize_label(run_id, what="run_id")
