@@ -12,6 +12,7 @@ from moss_memory.demo import fill
 from moss_memory.store import Store
 from support.browser import Chromium, Tab
 from support.pages_server import PagesServer
+from support.real_store import home as home  # of a server in a process of its own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
