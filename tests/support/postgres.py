@@ -112,7 +112,7 @@ class Databases:
 
     def settle(self, home: Path) -> None:
         """Makes a home whose settings name its database, so that every process finds it."""
-        home.mkdir(mode=0o700)
+        home.mkdir(mode=0o700, exist_ok=True)
         (home / "config.json").write_text(json.dumps({"url": self.url_of(str(home))}))
 
     def keep(self, home: str) -> str:
