@@ -162,6 +162,7 @@ class CapsuleListAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSummary(TypedDict):
     id: str
@@ -193,6 +194,7 @@ class CapsuleInventoryAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSearchAnswer(TypedDict):
     items: list[CapsuleHit]
@@ -201,6 +203,7 @@ class CapsuleSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class CapsuleHit(TypedDict):
     id: str
@@ -359,6 +362,7 @@ class ArtifactStoreAnswer(TypedDict):
 class ArtifactListAnswer(TypedDict):
     items: list[ArtifactItem]
     pagination: UncountedPage
+    hint: NotRequired[str]
 
 class ArtifactItem(TypedDict):
     id: str
@@ -593,6 +597,7 @@ class Branch(TypedDict):
 class BranchmindBranchListAnswer(TypedDict):
     workspace: str
     branches: list[Branch]
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -869,7 +874,7 @@ class NodeVersion(TypedDict):
     deleted: bool
     changed: list[str]
 
-BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
+BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "next": NotRequired[NextCall], "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
 BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
@@ -1293,6 +1298,7 @@ class NewStep(TypedDict):
 class TasksListAnswer(TypedDict):
     items: list[TaskItem]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1322,6 +1328,7 @@ class TasksCompleteAnswer(TypedDict):
     title: str
     revision: int
     event: TaskEvent
+    warning: NotRequired[str]
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
 
@@ -1418,6 +1425,7 @@ class TasksDoneAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    warning: NotRequired[str]
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
 
@@ -1491,6 +1499,7 @@ class Checkpoints(TypedDict):
 class TasksDeltaAnswer(TypedDict):
     events: list[TaskEvent]
     has_more: bool
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1569,6 +1578,7 @@ class TaskOfPlan(TypedDict):
 class TasksReadyAnswer(TypedDict):
     tasks: list[ReadyTask]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1617,6 +1627,7 @@ class RetrieveRecordsAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Record(TypedDict):
     id: str
@@ -1640,6 +1651,7 @@ class PageIfCounted(TypedDict):
 class RetrieveEntitiesAnswer(TypedDict):
     entities: list[Entity]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class Entity(TypedDict):
     entity_id: str
@@ -1677,6 +1689,7 @@ class PageThatEnds(TypedDict):
 class ListTimelineEventsAnswer(TypedDict):
     events: list[TimelineEvent]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class TimelineEvent(TypedDict):
     event_id: str
@@ -1712,6 +1725,7 @@ class MossSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Hit(TypedDict):
     type: Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']
@@ -1789,6 +1803,7 @@ class Removed(TypedDict):
 class MossFreshnessAnswer(TypedDict):
     items: list[FreshnessItem]
     pagination: Page
+    hint: NotRequired[str]
 
 class FreshnessItem(TypedDict):
     type: Literal['capsule', 'card']
@@ -1895,6 +1910,7 @@ class MossChangesAnswer(TypedDict):
 class MossLogAnswer(TypedDict):
     events: list[LoggedEvent]
     pagination: Page
+    hint: NotRequired[str]
 
 class LoggedEvent(TypedDict):
     at: int
@@ -2198,7 +2214,7 @@ class Tools:
     def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
-    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
+    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
@@ -2219,7 +2235,7 @@ class Tools:
     def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
-    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
+    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
@@ -2591,7 +2607,7 @@ class AsyncTools:
     async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
-    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
+    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
@@ -2612,7 +2628,7 @@ class AsyncTools:
     async def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
-    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
+    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:

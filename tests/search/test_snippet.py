@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.search.expression import Operand
-from moss_memory.search.matcher import Matcher
-from moss_memory.search.snippet import SNIPPET_CHARS, snippet
+from moss_memory.search.hits import SNIPPET_CHARS, Matcher, snippet
 from search.shelf import Shelf
 from support.measured import cpu_s
 
@@ -104,3 +103,22 @@ def test_a_match_longer_than_the_snippet_is_cut_and_still_closed(shelf: Shelf) -
     found = shown(shelf, "x" * 400, "y " * 200 + "x" * 400 + " z" * 200)
     assert found.count("<b>") == found.count("</b>") == 1
     assert len(found) < SNIPPET_CHARS + 20
+
+
+@pytest.mark.parametrize("marker", ["## ", "- ", "* ", "> ", "1. ", "### Key locations of the ", "\n\n## ", "| "])
+def test_a_cut_end_has_no_marker_without_its_text(marker: str) -> None:
+    for more in range(60):
+        text = f"needle {'word ' * 50}{'x' * more}\n{marker}{'tail ' * 80}"
+        found = snippet(text, Matcher(["needle"]))
+        assert found.endswith("...")
+        last = found.removesuffix("...").splitlines()[-1]
+        assert last.split()[-1].strip("#*->|") != ""
+        assert not re.fullmatch(r"(#+.*|\d+\.)", last) or "tail" in last
+
+
+def test_a_cut_start_keeps_the_marker_of_a_heading() -> None:
+    for more in range(200):
+        text = f"{'word ' * 80}\n## Decisions\n{'x' * more} needle {'tail ' * 80}"
+        found = snippet(text, Matcher(["needle"]))
+        assert "...Decisions" not in found
+        assert len(found) <= SNIPPET_CHARS + len("<b></b>......")

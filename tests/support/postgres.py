@@ -45,9 +45,10 @@ class PostgresServer:
         self.programs.initdb(self.data)
         self._settings = (*_SETTINGS, *settings)
         self.url = f"postgresql://moss@/postgres?host={self.folder}"
-        self._start()
+        self.start()
 
-    def _start(self) -> None:
+    def start(self) -> None:
+        """Starts the server, also after its end."""
         with (self.folder / "log").open("ab") as log:
             self.process = self.programs.start(log, self.data, self.folder, *self._settings)
         self._wait()
@@ -64,9 +65,13 @@ class PostgresServer:
 
     def restart(self) -> None:
         """Ends the server, every connection with it, and starts it again."""
+        self.stop()
+        self.start()
+
+    def stop(self) -> None:
+        """Ends the server, every connection with it."""
         self.process.send_signal(signal.SIGINT)
         self.process.wait(timeout=TIMEOUT_S)
-        self._start()
 
     def close(self) -> None:
         """Stops the server and removes its folder."""

@@ -98,7 +98,7 @@ class Sessions:
 
     async def open(self, version: str, client: str, token: str) -> Session:
         """Return a new session; `token` is the hash of the token that opens it."""
-        keys = await in_thread(self._journal.keys)
+        keys = await in_thread(self._journal.keys, token)
         now = self._clock_s()
         session = Session(new_id(keys[0], version, client, token, now), version, client, token, now)
         self._sessions[session.id] = session
@@ -129,7 +129,7 @@ class Sessions:
 
     def _read(self, id: str, token: str) -> Session | None:
         """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
-        info = read_id(self._journal.keys(), id)
+        info = read_id(self._journal.keys(token), id)
         if info is None and self._journal.problem is not None and has_form(id):
             raise self._journal.problem
         if info is None or not token.startswith(info.token):
@@ -148,7 +148,7 @@ class Sessions:
         self._ended[session.id] = now = self._clock_s()
         await in_thread(self._journal.note, session.id, now, ended=True)
 
-    def end_of(self, token: str) -> None:
+    def revoke_token(self, token: str) -> None:
         """End all sessions of a token."""
         for session in [one for one in self._sessions.values() if one.token == token]:
             self._forget(session)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from moss_memory.cli.commands import help as help_command
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry import catalog
 
@@ -99,3 +100,14 @@ def test_an_import_of_nothing_is_told_where_imports_lie(cli: Cli, auth: dict[str
     assert f"moss: imports lie in {exports}" in cli("import", "nope.jsonl").err
     cli("export").json  # noqa: B018
     assert cli("import", "nope.jsonl").err.endswith(f"try: ls {exports}  # a bare file name means one of these\n")
+
+
+def test_every_help_fits_a_terminal_of_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(help_command, "width", lambda: 80)
+    pages = [help_command.overview(), *(help_command.family_help(name) for name in help_command.group_names())]
+    for name in help_command.command_names():
+        found = help_command.find_any(name)
+        assert found is not None, name
+        pages.append(help_command.command_help(found))
+    assert len(pages) > 150
+    assert [line for page in pages for line in page.splitlines() if len(line) > 80] == []

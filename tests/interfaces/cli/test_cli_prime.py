@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from interfaces.cli.terminal import on_terminal
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -235,3 +239,32 @@ def test_a_latest_capsule_without_name_and_title_is_called_by_its_id(cli: Cli) -
     capsule = cli("store", "-w", "shop", "--allow-thin", stdin="x").json["id"]
     assert f'latest hand-over: "{capsule}"' in cli("prime", "-w", "shop").out
     assert f'latest hand-over: "{capsule}"' in cli("prime").out
+
+
+def test_cursor_names_the_project_because_it_starts_hooks_elsewhere(
+    cli: Cli, capsule: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    cli("store", "shop/auth", stdin=capsule)
+    cli("store", "other/auth", stdin=capsule)
+    shop = tmp_path / "shop"
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    (tmp_path / ".cursor").mkdir()
+    monkeypatch.chdir(tmp_path / ".cursor")
+    monkeypatch.setenv("CURSOR_PROJECT_DIR", str(shop))
+    told = cli("prime", "--client", "cursor").json["additional_context"]
+    assert fenced(told)[0] == '- workspace: "shop"'
+    monkeypatch.chdir(tmp_path / ".cursor")
+    monkeypatch.setenv("CURSOR_PROJECT_DIR", str(tmp_path / "gone"))
+    outcome = cli("prime", "--client", "cursor")
+    assert (outcome.code, len(fenced(outcome.json["additional_context"]))) == (0, 2)
+    assert "CURSOR_PROJECT_DIR" in outcome.err
+
+
+def test_a_terminal_gets_lines_that_fit(cli: Cli, capsule: str) -> None:
+    cli("store", "shop/auth", "--title", "The sign-in with refresh tokens of all our shops", stdin=capsule)
+    cli("task", "create", "task", "Rotate the refresh token on every use and write a test of it", "-w", "shop")
+    for words in (("prime",), ("prime", "--before-compaction")):
+        code, shown = on_terminal(cli, *words, columns=80)
+        assert code == 0
+        assert [line for line in shown.splitlines() if len(line) > 80] == []
+    assert "- open: TASK-001" in on_terminal(cli, "prime", columns=80)[1]

@@ -52,9 +52,20 @@ def test_notes_are_shown_whole_on_a_terminal(cli: Cli) -> None:
     assert max(map(len, shown.splitlines())) <= 80
 
 
+def test_the_headings_of_notes_and_commits_fit_a_terminal(cli: Cli) -> None:
+    cli.environment["NO_COLOR"] = "1"
+    message = "Rotation moved to the gateway because the clocks of the machines differ too much"
+    cli("history", "commit", "--message", message, "The cron job is gone.", "-w", "shop").json  # noqa: B018
+    for words in (("notes", "show"), ("history", "log")):
+        _, shown = on_terminal(cli, *words, "-w", "shop", columns=80)
+        assert message in " ".join(shown.split())
+        assert max(map(len, shown.splitlines())) <= 80
+
+
 def test_an_empty_list_names_the_workspaces_that_have_something(cli: Cli, capsule: str) -> None:
     cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
-    assert "did you mean the workspace shop?" in on_terminal(cli, "list", "-w", "shpo")[1]
+    shown = " ".join(on_terminal(cli, "list", "-w", "shpo")[1].split())
+    assert "there is no workspace 'shpo'; the nearest is 'shop'" in shown
     assert "Others have: shop (1)" in " ".join(on_terminal(cli, "list")[1].split())
     assert cli("list").err == ""
 

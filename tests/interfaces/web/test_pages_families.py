@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from moss_memory.cli.commands.doctor import examine
+
 if TYPE_CHECKING:
-    from moss_memory.cli.commands.doctor import examine
-from moss_memory.store import Store
+    from moss_memory.store import Store
     from support.browser import Tab
 
 SHOP = "atlas-checkout"

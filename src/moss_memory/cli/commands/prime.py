@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from moss_memory.cli.render.output import show
+import os
+
+from moss_memory.cli.render.output import show_message, warn
 from moss_memory.errors import MossError
 from moss_memory.mcp.fence import Fence, origin, quoted
 from moss_memory.rows.names import pluralize
@@ -21,6 +23,8 @@ MOST_CHARS = 2_000
 _NAME_MAX_CHARS = 100
 _MAX_QUERIED = 20
 _MORE = "- and {} more; moss_workspaces lists them"
+_PROJECT_VARIABLES = {"cursor": "CURSOR_PROJECT_DIR"}
+"""The environment variable in which a client names the folder of the project."""
 _UNFOCUSED = ("NOT_FOUND", "INVALID_REQUEST")
 """Error codes of radar if there is no work to show."""
 
@@ -40,17 +44,31 @@ def prime(
     The default workspace is that of the repository; if there is none, print a line for each workspace with open work.
     `client` is the program whose hook reads the output.
     """
+    _enter_project(client)
     config = load_settings(home)
     with Store(config, actor="cli") as store:
         project = project_of(store)
-        place = workspace or project.workspace
+        chosen = workspace or project.workspace
         if before_compaction:
-            show(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
+            show_message(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(chosen or "default"))))
             return 0
-        text = prime_text(store, place, client, others=() if workspace else project.others)
+        text = prime_text(store, chosen, client, others=() if workspace else project.others)
     if text:
-        show(text)
+        show_message(text)
     return 0
+
+
+def _enter_project(client: str) -> None:
+    """Change to the folder of the project, if the client names it; other clients start their hooks there.
+
+    Cursor starts the hooks of a user in `~/.cursor`.
+    """
+    named = os.environ.get(_PROJECT_VARIABLES.get(client, ""))
+    if named:
+        try:
+            os.chdir(named)
+        except (OSError, ValueError):
+            warn(f"{_PROJECT_VARIABLES[client]} names a folder that cannot be entered; using the current one")
 
 
 def prime_text(store: Store, workspace: str, client: str, *, others: Sequence[str] = ()) -> str:
@@ -98,10 +116,10 @@ def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
     return [(one["workspace"], one["holds"]) for one in found]
 
 
-def _workspace_lines(store: Store, place: str) -> list[str]:
+def _workspace_lines(store: Store, workspace: str) -> list[str]:
     """Return the open work of one workspace."""
-    lines = [*_focus_lines(store, place), *_conflict_lines(store, place), *_capsule_lines(store, place)]
-    return [f"- workspace: {quoted(place, _NAME_MAX_CHARS)}", *lines] if lines else []
+    lines = [*_focus_lines(store, workspace), *_conflict_lines(store, workspace), *_capsule_lines(store, workspace)]
+    return [f"- workspace: {quoted(workspace, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
 def _overview_lines(store: Store) -> list[str]:

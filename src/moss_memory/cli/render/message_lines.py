@@ -7,8 +7,8 @@ import re
 from .cell import cells, wrap_text
 
 _PROPOSAL = "try: "
-_WORD = re.compile(r"(?:'[^']*'|\S)+")
-"""A word of a shell; spaces inside single quotes do not end it."""
+_WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
+"""A word of a shell; spaces inside quotes do not end it."""
 
 
 def wrap_message(text: str, width: int) -> str:
@@ -30,17 +30,22 @@ def _wrap_proposal(line: str, width: int) -> list[str]:
     """Return a command over several lines that end in a backslash, then its reason as a comment."""
     command, _, reason = line.partition("  # ")
     blank = " " * len(_PROPOSAL)
-    lines, current = [], ""
-    for word in _WORD.findall(command.removeprefix(_PROPOSAL)):
-        if current and len(_PROPOSAL) + cells(current) + cells(word) + 3 > width:
-            lines.append(f"{current} \\")
-            current = f"  {word}"
-        else:
-            current = f"{current} {word}" if current else word
-    first, *more = [*lines, current]
+    first, *more = wrap_command(command.removeprefix(_PROPOSAL), width - len(_PROPOSAL))
     comment = wrap_text(reason, width, indent=len(blank) + 2) if reason else []
     return [
         _PROPOSAL + first,
         *(blank + part for part in more),
         *(f"{blank}# {part.strip()}" for part in comment),
     ]
+
+
+def wrap_command(command: str, width: int) -> list[str]:
+    """Return a command over several lines that end in a backslash and can be copied as they are."""
+    lines, current = [], ""
+    for word in _WORD.findall(command):
+        if current and cells(current) + cells(word) + 3 > width:
+            lines.append(f"{current} \\")
+            current = f"  {word}"
+        else:
+            current = f"{current} {word}" if current else word
+    return [*lines, current]

@@ -77,6 +77,16 @@ def show_paragraph(text: str) -> None:
     show("\n".join(wrap_text(text, width())))
 
 
+def show_message(text: str) -> None:
+    """Write lines to stdout, each wrapped between words at the width of the terminal and then indented."""
+    columns = width()
+    if columns:
+        from .message_lines import wrap_message
+
+        text = wrap_message(text, columns)
+    show(text)
+
+
 def _show(data: bytes) -> None:
     try:
         _write(STDOUT, data)

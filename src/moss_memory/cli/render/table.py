@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import Field, TableColumn
 
-from .cell import Cell, cell_of, printable, wrap_text
+from .cell import Cell, cell_of, line_of, printable, wrap_text
 from .columns import align_rows
 from .fields import labelled_fields, lines_of
 from .style import HIT, HIT_END, paint
@@ -167,7 +167,8 @@ def _text_blocks(
     blocks = []
     for row in rows:
         shown = [cell_of(shape.fields.get(column.key, _COMPUTED), row.get(column.key)).text for column in columns]
-        lines = [f"{HIT}{'  '.join(part for part in shown if part != '-')}{HIT_END}"]
+        heading = "  ".join(part for part in shown if part not in ("-", line_of(str(row.get(text) or ""))))
+        lines = [f"{HIT}{line}{HIT_END}" for line in wrap_text(heading, width, indent=4)]
         for line in printable(str(row.get(text) or ""), keep_lines=True).strip("\n").split("\n"):
             first, *more = wrap_text(line, width, indent=2)
             lines += [f"  {first}".rstrip(), *more]

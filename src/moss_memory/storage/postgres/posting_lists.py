@@ -38,6 +38,8 @@ _LOOK_UP = (
 _BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[]))"
 _TERM, _BLOCK, _POSITIONED = 2, slice(3, 8), slice(3, 10)
 """The columns of its rows: a term, or else a block without or with positions."""
+_FEW = 16
+"""So many terms are compared one by one; more are looked up in a table."""
 _COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {POSITION_COLUMNS}"}
 
 
@@ -64,7 +66,7 @@ class Index:
         assert self._all is not None
         return self._all
 
-    def look_up(self, spans: Iterable[Span], terms: Iterable[str] | None, *, positions: bool = False) -> None:
+    def load_terms(self, spans: Iterable[Span], terms: Iterable[str] | None, *, positions: bool = False) -> None:
         """Read the terms of each range, and prefetch the blocks of `terms`, or of all terms found if None.
 
         Both take one message; `read` uses the prefetched blocks next.
@@ -101,7 +103,7 @@ class Index:
     def read(self, numbers: Iterable[int], *, positions: bool = False) -> PostingLists:
         """Read the posting lists of these terms in one message, including the positions if requested."""
         if self._reading is None:
-            self.look_up([], [])
+            self.load_terms([], [])
         assert self._reading is not None
         wanted = sorted(set(numbers))
         (known, blocks), self._ahead = self._ahead, (set(), [])
@@ -188,8 +190,13 @@ class PostingLists:
 
 def _is_wanted(numbers: Numbers, wanted: list[int]) -> Numbers:
     """Return a mask of the ids of terms that are wanted; on a full buffer `np.isin` takes five times as long."""
-    is_wanted = mask_of(np.array(wanted, dtype=np.int64), max([int(numbers.max(initial=0)), *wanted]) + 1)
-    found: Numbers = is_wanted[numbers]
+    if len(wanted) > _FEW:
+        is_wanted = mask_of(np.array(wanted, dtype=np.int64), max([int(numbers.max(initial=0)), *wanted]) + 1)
+        found: Numbers = is_wanted[numbers]
+    else:
+        found = np.zeros(len(numbers), dtype=bool)
+        for one in wanted:
+            found |= numbers == one
     return found
 
 
@@ -216,7 +223,7 @@ class MatchEvaluator:
         operands = _operands(node)
         spans = [span for one in operands for span in _spans(one)]
         positions = any(len(one.words) > 1 for one in operands)
-        index.look_up(spans, None, positions=positions)
+        index.load_terms(spans, None, positions=positions)
         self._index = index
         self._held = index.read([number for span in spans for _, number in index.between(span)], positions=positions)
         self.mask, phrases = self._match(node)

@@ -148,7 +148,7 @@ class PostgresTransaction(ReadTransactionBase):
             from .word_search import by_words  # most calls search nothing
 
             return by_words(self, request)
-        from moss_memory.search.hybrid import by_meaning
+        from moss_memory.search.ranking import by_meaning
 
         from .vector_search import PostgresSearching
 
@@ -196,6 +196,10 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._index_is_due = False
         self._taken: list[str] = []
         self._learnt: dict[int, dict[str, int]] = {}
+
+    def begin(self) -> None:
+        if self._connection is None:
+            self._begin()
 
     def _begin(self) -> Connection:
         connection, self._number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
