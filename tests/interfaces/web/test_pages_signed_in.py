@@ -237,9 +237,7 @@ def test_every_form_needs_cookie_token_and_this_origin(home: Path) -> None:
 def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
     signed_in: tuple[HttpServer, BrowserContext, Page],
 ) -> None:
-    server, context, page = signed_in
-    base = re.search(r"/[0-9a-f]{32}", page.url)
-    assert base is not None
+    _, context, page = signed_in
     page.get_by_role("link", name="My capsule").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("My capsule")
     token = page.locator("input[name=form_token]").first.get_attribute("value")
@@ -255,8 +253,8 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
                 [target, token],
             )
         assert answered.value.status == 403
+        attack.goto(thief.origin)
         with pytest.raises(PlaywrightError):
-            attack.goto(thief.origin)
             attack.evaluate("(target) => fetch(target, { credentials: 'include' }).then((one) => one.text())", target)
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("My capsule")
