@@ -266,7 +266,7 @@ class FolderImport:
         self._done = 0
         self._unchanged = 0
         self._new_ids: dict[tuple[str, str], str] = {}
-        """Rows that are new, by family and the id that they have in the folder: the one that they have here."""
+        """The ids of new rows in the store, by family and id in the folder."""
 
     def run(self) -> dict[str, Any]:
         """Write everything; raise on a conflict that the mode does not resolve."""
