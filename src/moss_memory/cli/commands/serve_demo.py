@@ -31,6 +31,9 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
     from moss_memory.http.server import open_server
 
     own_folder = resolve_home(own_home)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # until the server handles them
+        if signal.getsignal(number) == signal.SIG_DFL:
+            signal.signal(number, _leave)
     with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
         show_paragraph("Filling a temporary store with an example project; your own store is not touched.")
         folder = os.path.join(home, REPOSITORY)
@@ -50,6 +53,11 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
         if not is_terminal(STDIN):
             return _check_pages(server)
         return server.run(on_ready=lambda: _announce(server), on_line=lambda: show(server.new_link()))
+
+
+def _leave(number: int, _: object) -> None:
+    """End the process so that the temporary folder is removed."""
+    raise SystemExit(128 + number)
 
 
 def _announce(server: MossServer) -> None:
