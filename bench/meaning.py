@@ -12,7 +12,7 @@ from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.hits import Document
-from moss_memory.search.vectors import VectorMatrix, encode_passages
+from moss_memory.search.vectors import VectorMatrix, encode_chunks
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.vector_search import SqliteVectors
@@ -72,7 +72,7 @@ def _sizes(home: str, model: Embedder) -> Iterator[Line]:
     parts = VectorMatrix().read(SqliteVectors(connection), model, None)
     count = sum(len(part.vectors) for part in parts)
     arrays = [
-        array for part in parts for array in (part.docs, part.seqs, part.first, part.places, part.vectors, part.norms)
+        array for part in parts for array in (part.docs, part.seqs, part.first, part.offsets, part.vectors, part.norms)
     ]
     stored = connection.execute(
         "select sum(pgsize) from dbstat where name = 'vectors' or name = 'sqlite_autoindex_vectors_1'"
@@ -121,9 +121,9 @@ def _vectors(model: Embedder) -> Iterator[bytes]:
     import numpy as np
 
     chance = np.random.default_rng(7)
-    centres = [model.passages(title, text)[1][0] for title, text in notes("", "questions").texts.items()]
+    centres = [model.encode_chunks(title, text)[1][0] for title, text in notes("", "questions").texts.items()]
     for row in range(1, DOCUMENTS + 1):
         count = 1 + row % PASSAGES
         noise = chance.standard_normal((count, model.dimensions), dtype=np.float32)
         near = centres[row % len(centres)] + 0.7 * noise / np.linalg.norm(noise, axis=1, keepdims=True)
-        yield encode_passages(list(range(0, 400 * count, 400)), near)
+        yield encode_chunks(list(range(0, 400 * count, 400)), near)

@@ -15,7 +15,7 @@ import psycopg
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
 from moss_memory.search.embedding.embedder import embedder
-from moss_memory.search.vectors import encode_passages
+from moss_memory.search.vectors import encode_chunks
 from moss_memory.storage.engine import CallContext, open_engine
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import DATABASE
@@ -109,7 +109,7 @@ def _add_vectors(connection: apsw.Connection, engine: Engine, call: CallContext)
         {
             "doc": doc,
             "model": model.name,
-            "vector": encode_passages([0], chance.standard_normal((1, model.dimensions), dtype=np.float32)),
+            "vector": encode_chunks([0], chance.standard_normal((1, model.dimensions), dtype=np.float32)),
         }
         for doc in docs
     ]

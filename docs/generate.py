@@ -57,6 +57,24 @@ _HISTORY = (
     "only the present one, and purging takes all of them along. There is "
     "[a worked example](../how-to/take-back-a-change.md)."
 )
+_EVERYTHING = """Tools that belong to no family and are always on: one search, and the tools that find and call others.
+
+## Scores
+
+Hits are ordered by `score`, then by the last change. Compare scores within one search only.
+
+| `search_mode` and `query` | score |
+|---|---|
+| `keyword`, a question without operators | bm25 divided by its maximum, plus half of the share |
+| `keyword`, a query with operators | bm25; a match in the title counts five times |
+| `semantic` | the similarity, at least 0.2 |
+| `both` | the similarity, plus 0.6 times the share to the power of 1.5 |
+
+The share is that of the query's words in the text, each weighted by its rarity (idf). The similarity is half the cosine
+of the best passage plus half the mean cosine of all passages; it is 0 if a text has no vector yet. A superseded card
+gets half of its score. Without a model `both` scores as `keyword` does, and says `degraded`. SQLite and PostgreSQL
+return equal scores."""
+
 TOOL_GROUPS = {
     "capsule": ("capsules.md", "Capsules", "Size-bounded, linted hand-overs between sessions."),
     "artifact": (
@@ -70,7 +88,7 @@ TOOL_GROUPS = {
     "": (
         "search.md",
         "Over everything",
-        "What belongs to no family and is always on: one search, and all the tools.",
+        _EVERYTHING,
     ),
     "history": ("history.md", "History", _HISTORY),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 
@@ -70,7 +71,7 @@ class Config:
         """Return the folder of import and export files, the only one unless the settings allow others."""
         return os.path.join(self.home, "exports")
 
-    @property
+    @functools.cached_property
     def model_folder(self) -> str:
         """Return the folder of the user's own embedding model; empty if none is set."""
         chosen = os.path.expanduser(self.semantic_model)

@@ -89,7 +89,7 @@ class Store(Maintenance, Tools):
         wait: bool = True,
         workspace: str | None = None,
         idempotency_key: str | None = None,
-        advice: bool = True,
+        suggest: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         as_sent: Callable[[dict[str, Any]], dict[str, Any]] | None = None,
         actor: str | None = None,
@@ -103,7 +103,7 @@ class Store(Maintenance, Tools):
         `MossError`. `cancelled` is polled between the steps of long calls. If `wait` is false a write that must wait
         raises `STORAGE_BUSY` at once. `workspace` replaces the default workspace of the
         configuration. A write with an `idempotency_key` is executed once: sent again within a day with the same key and
-        arguments, it returns the stored answer. Reads ignore the key. If `advice` is false a name that is not found is
+        arguments, it returns the stored answer. Reads ignore the key. If `suggest` is false a name that is not found is
         refused without a search for similar names. `is_listed` tells `moss_tools` what the caller's list has. `as_sent`
         returns an answer as the caller sends it on, whose size the call's budget limits. `actor` and `code` replace the
         store's actor and the code state of the process. A `read_only` caller is refused every write with `READ_ONLY`.
@@ -118,7 +118,7 @@ class Store(Maintenance, Tools):
             )
         caller = self._caller if actor is None and code is None else self._other_caller(actor, code)
         call = self._context(
-            operation.alias_of or operation.name, cancelled, progress, workspace, advice, is_listed, caller
+            operation.alias_of or operation.name, cancelled, progress, workspace, suggest, is_listed, caller
         )
         call.read_only = read_only
         if is_load:
@@ -158,9 +158,8 @@ class Store(Maintenance, Tools):
         if self._is_limited or call.read_only:
             self._check_allowed(operation, tool, values, call, changes)
         writes = changes and not operation.no_transaction
-        once = None
-        if key is not None or (writes and self._engine.can_lose_commits):
-            once = self._idempotent_call(operation, key, values, arguments, call, writes)
+        runs_once = key is not None or (writes and self._engine.can_lose_commits)
+        once = self._idempotent_call(operation, key, values, arguments, call, writes) if runs_once else None
         if operation.scan_secrets or key is not None:
             _refuse_credentials(operation, arguments, values, call, changes, key if writes else None)
         timeout_s = WRITE_TIMEOUT_S if wait else 0.0
@@ -173,6 +172,8 @@ class Store(Maintenance, Tools):
                 snapshot = not operation.single_read(values)
                 # Not through `_read`: most calls come here, and each function costs time.
                 result = self._engine.read(operation.body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
+                if operation.list_field is not None and not result[operation.list_field]:
+                    self._advise_empty(values, call, result)
         except MossError as error:
             with ErrorTranslation(self._engine, tool):
                 self._advise(operation, arguments, values, call, error)
@@ -212,7 +213,11 @@ class Store(Maintenance, Tools):
         details = error.details or {}
         named = {details.get("path"), *(one["path"] for one in details.get("errors", ()))}
         if not call.config.workspace and operation.lacks_workspace(corrected) and "workspace" in named:
-            self._advise_missing_workspace(tool, corrected, call, error)
+            from .tools.everything.workspace_suggestions import advise_missing
+
+            about = {"tool": tool, "arguments": corrected, "error": error}
+            with ErrorTranslation(self._engine, tool):
+                self._read(advise_missing, about, call, snapshot=True)
         if error.recovery is None and operation.propose is not None and is_json(arguments):
             with suppress(MossError), ErrorTranslation(self._engine, tool):
                 error.recovery = self._read(operation.propose, {"arguments": arguments}, call, snapshot=True)
@@ -237,16 +242,6 @@ class Store(Maintenance, Tools):
         placed = values if usual is None else {"workspace": usual, **values}
         return IdempotentCall(call.key, operation.alias_of or operation.name, placed, sent, is_new=key is None)
 
-    def _advise_missing_workspace(
-        self, tool: str, arguments: dict[str, Any], call: CallContext, error: MossError
-    ) -> None:
-        """Add the existing workspaces to the refusal of a call that needs one."""
-        from .tools.everything.workspace_advice import advise_missing
-
-        with ErrorTranslation(self._engine, tool):
-            given = {"tool": tool, "arguments": arguments, "error": error}
-            self._read(advise_missing, given, call, snapshot=True)
-
     def _advise(
         self,
         operation: Operation,
@@ -261,12 +256,19 @@ class Store(Maintenance, Tools):
                 {**values, "allow_secrets": True} if operation.scan_secrets and call.config.allow_secrets else values
             )
             error.recovery = operation.recover(operation.name, given, error)
-        if call.advice and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
-            from .tools.everything.workspace_advice import advise_unknown
+        if call.suggest and error.code in _ABOUT_WORKSPACES and isinstance(values.get("workspace"), str):
+            from .tools.everything.workspace_suggestions import advise_unknown
 
             about = {"operation": operation, "arguments": arguments, "values": values, "error": error}
             self._read(advise_unknown, about, call, snapshot=True)
         error.recovery = self._unless_disabled(error.recovery)
+
+    def _advise_empty(self, values: dict[str, Any], call: CallContext, result: dict[str, Any]) -> None:
+        """Add the nearest workspaces to an empty list if the one that was asked for does not exist."""
+        if call.suggest and "workspace" in values:
+            from .tools.everything.workspace_suggestions import advise_empty
+
+            self._read(advise_empty, {"values": values, "result": result}, call, snapshot=True)
 
     def _context(
         self,
@@ -274,7 +276,7 @@ class Store(Maintenance, Tools):
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         workspace: str | None = None,
-        advice: bool = True,
+        suggest: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         caller: Caller | None = None,
     ) -> CallContext:
@@ -286,7 +288,7 @@ class Store(Maintenance, Tools):
             new_id=self._new_id,
             cancelled=cancelled,
             progress=progress,
-            advice=advice,
+            suggest=suggest,
             is_listed=is_listed,
             caller=caller or self._caller,
         )

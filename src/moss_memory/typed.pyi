@@ -162,6 +162,7 @@ class CapsuleListAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSummary(TypedDict):
     id: str
@@ -193,6 +194,7 @@ class CapsuleInventoryAnswer(TypedDict):
     items: list[CapsuleSummary]
     pagination: Page
     sort: Literal['updated_at_desc']
+    hint: NotRequired[str]
 
 class CapsuleSearchAnswer(TypedDict):
     items: list[CapsuleHit]
@@ -201,6 +203,7 @@ class CapsuleSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class CapsuleHit(TypedDict):
     id: str
@@ -359,6 +362,7 @@ class ArtifactStoreAnswer(TypedDict):
 class ArtifactListAnswer(TypedDict):
     items: list[ArtifactItem]
     pagination: UncountedPage
+    hint: NotRequired[str]
 
 class ArtifactItem(TypedDict):
     id: str
@@ -593,6 +597,7 @@ class Branch(TypedDict):
 class BranchmindBranchListAnswer(TypedDict):
     workspace: str
     branches: list[Branch]
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1293,6 +1298,7 @@ class NewStep(TypedDict):
 class TasksListAnswer(TypedDict):
     items: list[TaskItem]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1491,6 +1497,7 @@ class Checkpoints(TypedDict):
 class TasksDeltaAnswer(TypedDict):
     events: list[TaskEvent]
     has_more: bool
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1569,6 +1576,7 @@ class TaskOfPlan(TypedDict):
 class TasksReadyAnswer(TypedDict):
     tasks: list[ReadyTask]
     pagination: Page
+    hint: NotRequired[str]
     truncated: bool
     omitted: NotRequired[dict[str, int]]
 
@@ -1617,6 +1625,7 @@ class RetrieveRecordsAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Record(TypedDict):
     id: str
@@ -1640,6 +1649,7 @@ class PageIfCounted(TypedDict):
 class RetrieveEntitiesAnswer(TypedDict):
     entities: list[Entity]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class Entity(TypedDict):
     entity_id: str
@@ -1677,6 +1687,7 @@ class PageThatEnds(TypedDict):
 class ListTimelineEventsAnswer(TypedDict):
     events: list[TimelineEvent]
     pagination: PageThatEnds
+    hint: NotRequired[str]
 
 class TimelineEvent(TypedDict):
     event_id: str
@@ -1712,6 +1723,7 @@ class MossSearchAnswer(TypedDict):
     degraded: NotRequired[bool]
     relaxed: NotRequired[bool]
     pending: NotRequired[int]
+    hint: NotRequired[str]
 
 class Hit(TypedDict):
     type: Literal['capsule', 'artifact', 'note', 'node', 'task', 'record']
@@ -1789,6 +1801,7 @@ class Removed(TypedDict):
 class MossFreshnessAnswer(TypedDict):
     items: list[FreshnessItem]
     pagination: Page
+    hint: NotRequired[str]
 
 class FreshnessItem(TypedDict):
     type: Literal['capsule', 'card']
@@ -1895,6 +1908,7 @@ class MossChangesAnswer(TypedDict):
 class MossLogAnswer(TypedDict):
     events: list[LoggedEvent]
     pagination: Page
+    hint: NotRequired[str]
 
 class LoggedEvent(TypedDict):
     at: int

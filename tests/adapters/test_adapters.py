@@ -174,7 +174,7 @@ def test_a_key_that_is_not_there_is_not_looked_for_elsewhere(tmp_path: Path) -> 
         with pytest.raises(MossError) as advised:
             opened.call("artifact_fetch", {"workspace": "elsewhere", "name": name})
         with pytest.raises(MossError) as plain:
-            opened.call("artifact_fetch", {"workspace": "elsewhere", "name": name}, advice=False)
+            opened.call("artifact_fetch", {"workspace": "elsewhere", "name": name}, suggest=False)
         assert store.get(("n",), "other") is None
     assert advised.value.details is not None
     assert plain.value.details is None

@@ -230,7 +230,7 @@ def test_without_git_and_without_time_it_is_unknown(
 ) -> None:
     shop.commit({"src/db.py": "never compared"})
     monkeypatch.setenv("PATH", "/nonexistent")
-    monkeypatch.setattr(git_process, "_PLACES", ())
+    monkeypatch.setattr(git_process, "_FOLDERS", ())
     assert fetch(store)["freshness"]["why"] == "git is not installed"
     monkeypatch.undo()
     monkeypatch.chdir(shop.folder)

@@ -57,6 +57,7 @@ def call_everything(call: Door) -> None:
     _search(call)
     _erased(call)
     _tools(call)
+    _mistyped_workspace(call)
     call("moss_workspaces")
     call("moss_log", limit=500)
 
@@ -550,6 +551,16 @@ def _erased(call: Door) -> None:
     call("moss_erase", type="node", **here, id="Q")
     call("moss_erase", type="task", **here, target="TASK-001")
     call("moss_erase", type="record", id=record)
+
+
+def _mistyped_workspace(call: Door) -> None:
+    for tool in (
+        "capsule_list", "capsule_inventory", "artifact_list", "moss_freshness", "moss_log", "tasks_list", "tasks_ready",
+        "tasks_delta", "branchmind_branch_list", "retrieve_records", "retrieve_entities", "list_timeline_events",
+    ):  # fmt: skip
+        call(tool, workspace="similat")
+    for tool in ("capsule_search", "moss_search"):
+        call(tool, workspace="similat", query="anything")
 
 
 def _tools(call: Door) -> None:

@@ -961,6 +961,12 @@ decisions §10: a call that lacks an argument, or names things in another way, l
     test_a_bundle_of_nothing_leads_to_the_list
     test_a_bundle_of_bad_values_is_not_guessed
     test_a_bundle_of_capsules_by_run_is_proposed_with_its_items
+decisions §10: an empty list in a workspace that does not exist names the nearest ones
+    test_an_empty_list_of_a_mistyped_workspace_names_the_nearest
+    test_a_list_of_an_existing_workspace_has_no_hint
+    test_an_empty_store_has_no_hint
+    test_a_hint_keeps_to_the_budget
+    test_the_configured_workspace_has_no_hint
 decisions §10: moss_erase takes the handle that a search hit has
     test_a_note_is_erased_by_the_id_of_its_hit
     test_an_entry_of_the_trace_is_erased_by_the_id_of_its_hit

@@ -9,6 +9,7 @@ import pytest
 from contract.doors import FULL, Door, StoreDoor, open_test_store
 from contract.everything import call_everything, prepare
 from moss_memory.registry import catalog
+from support.beside import dump
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -214,3 +215,60 @@ def test_every_answer_of_a_writing_tool_names_the_workspace(home: str, clock: Cl
         door.nameless = set()
         call_everything(door)
     assert sorted(door.nameless) == []
+
+
+LISTS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("capsule_list", {}),
+    ("capsule_inventory", {}),
+    ("capsule_search", {"query": "of"}),
+    ("artifact_list", {}),
+    ("moss_search", {"query": "of"}),
+    ("moss_freshness", {}),
+    ("moss_log", {}),
+    ("tasks_list", {}),
+    ("tasks_ready", {}),
+    ("tasks_delta", {}),
+    ("branchmind_branch_list", {}),
+    ("retrieve_records", {}),
+    ("retrieve_entities", {}),
+    ("list_timeline_events", {}),
+)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), LISTS)
+def test_an_empty_list_of_a_mistyped_workspace_names_the_nearest(
+    call: Door, tool: str, arguments: dict[str, Any]
+) -> None:
+    fill(call, "Shop", "billing")
+    before = dump(call.home)
+    answer = call(tool, workspace="shpo", **arguments)
+    assert answer.pop("hint") == "there is no workspace 'shpo'; the nearest is 'Shop'"
+    assert dump(call.home) == before
+    assert answer.keys() == call(tool, workspace="nothing-like-it", **arguments).keys()
+
+
+def test_a_list_of_an_existing_workspace_has_no_hint(call: Door) -> None:
+    fill(call, "shop", "shops")
+    assert call("capsule_list", workspace="shop")["items"] == []
+    for tool, arguments in LISTS:
+        assert "hint" not in call(tool, workspace="shop", **arguments)
+        if tool not in ("tasks_list", "tasks_ready", "tasks_delta", "branchmind_branch_list"):
+            assert "hint" not in call(tool, **arguments)
+
+
+def test_an_empty_store_has_no_hint(call: Door) -> None:
+    assert "hint" not in call("capsule_list", workspace="shop")
+
+
+def test_a_hint_keeps_to_the_budget(call: Door) -> None:
+    fill(call, *("a" * length for length in (250, 248, 247)))
+    assert "hint" in call("tasks_list", workspace="a" * 249)
+    assert "hint" not in call("tasks_list", workspace="a" * 249, max_chars=500)
+
+
+def test_the_configured_workspace_has_no_hint(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock, workspace="shpo") as store:
+        door = StoreDoor(store)
+        fill(door, "shop")
+        assert "hint" not in door("tasks_list")
+        assert "hint" in door("tasks_list", workspace="shpp")

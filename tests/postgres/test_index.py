@@ -14,7 +14,7 @@ import pytest
 from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
-from moss_memory.search.vectors import VectorMatrix, encode_passages
+from moss_memory.search.vectors import VectorMatrix, encode_chunks
 from moss_memory.storage.engine import CallContext
 from moss_memory.storage.postgres import indexer, segment_size, transaction
 from moss_memory.storage.postgres import segments as segments_module
@@ -265,7 +265,7 @@ class Model:
 
 
 def test_a_vector_that_is_committed_late_is_not_missed(home: str) -> None:
-    vector = encode_passages([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
+    vector = encode_chunks([0], np.array([[1.0, 0.0, 0.0, 0.0]]))
     matrix = VectorMatrix()
     model: Any = Model()
     insert = "insert into vectors (doc, model, vector) values (%s, 'm', %s)"

@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.errors import MossError
-from moss_memory.search.hits import Hits
+from moss_memory.search.hits import Hits, snippet
 from moss_memory.search.query import parse
 from moss_memory.search.request import SearchRequest
-from moss_memory.search.snippet import snippet
-from moss_memory.storage.postgres import indexer, postings, search_scope, segment_size, segments
+from moss_memory.storage.postgres import indexer, postings, segment_size, segments, word_search
 from moss_memory.storage.postgres.engine import PostgresEngine
 from moss_memory.storage.postgres.index_maintenance import maintain
 from search.shelf import Shelf
@@ -103,7 +102,7 @@ def beside(home: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Beside]:
     """An empty store whose index is maintained after every write, with segments of a few documents."""
     for module, name, value in (
         (indexer, "DUE", 1), (segment_size, "SEGMENT", 4), (indexer, "_AT_ONCE", 2), (segments, "_TERMS_AT_ONCE", 2),
-        (segments, "DELETED_SHARE", 3), (search_scope, "MANY", 3), (postings, "_MANY_BYTES", 12),
+        (segments, "DELETED_SHARE", 3), (word_search, "MANY", 3), (postings, "_MANY_BYTES", 12),
         (PostgresEngine, "maintain_index", maintain),
     ):  # fmt: skip
         monkeypatch.setattr(module, name, value)

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.search.expression import Operand
-from moss_memory.search.matcher import Matcher
-from moss_memory.search.tokens import places_in
+from moss_memory.search.hits import Matcher
+from moss_memory.search.tokens import word_offsets
 
 LETTERS = "abR é\u0130ß_-.\n\r\x0b\x85\u2028日本x9"
 words = st.sets(st.text("abr9x", min_size=1, max_size=3), max_size=3)
@@ -19,5 +19,5 @@ def test_what_is_looked_for_is_found_where_cutting_the_text_finds_it(
 ) -> None:
     matcher = Matcher(exact, [Operand((word,), prefix=True) for word in sorted(beginnings)])
     assert matcher.matches(text) == [
-        place for place in places_in(text) if place[2] in exact or place[2].startswith(tuple(beginnings))
+        place for place in word_offsets(text) if place[2] in exact or place[2].startswith(tuple(beginnings))
     ]

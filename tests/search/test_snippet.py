@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from moss_memory.search.expression import Operand
-from moss_memory.search.matcher import Matcher
-from moss_memory.search.snippet import SNIPPET_CHARS, snippet
+from moss_memory.search.hits import SNIPPET_CHARS, Matcher, snippet
 from search.shelf import Shelf
 from support.measured import cpu_s
 

@@ -68,7 +68,7 @@ class FakeModel:
         found = np.random.default_rng(zlib.crc32(f"{self.name} {text}".encode())).standard_normal(8)
         return np.asarray(found / np.linalg.norm(found), dtype=np.float32)
 
-    def passages(self, title: str, text: str) -> tuple[list[int], NDArray[np.float32]]:
+    def encode_chunks(self, title: str, text: str) -> tuple[list[int], NDArray[np.float32]]:
         return [0], self.question(f"{title}\n{text}")[None]
 
 

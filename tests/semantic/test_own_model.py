@@ -111,13 +111,13 @@ def test_what_is_written_before_a_question_and_a_text_is_read_from_the_settings(
     prompts = {"prompts": {"query": "tax ", "document": "cat "}}
     (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
     model = custom_model.load(str(folder))
-    assert model.question("[UNK]") @ model.passages("", "tax")[1][0] > 0.6
-    assert model.question("[UNK]") @ model.passages("", "[UNK]")[1][0] < 0.3
+    assert model.question("[UNK]") @ model.encode_chunks("", "tax")[1][0] > 0.6
+    assert model.question("[UNK]") @ model.encode_chunks("", "[UNK]")[1][0] < 0.3
 
 
 def test_a_long_text_is_cut_into_passages_between_words(tiny: Path) -> None:
     text = " ".join(["cat"] * 200 + ["tax"] * 200)
-    places, vectors = custom_model.load(str(tiny)).passages("", text)
+    places, vectors = custom_model.load(str(tiny)).encode_chunks("", text)
     assert len(places) == len(vectors) == 4
     assert all(text[place - 1 : place] in ("", " ") for place in places)
     assert vectors[0] @ vectors[1] > 0.99 > 0.3 > vectors[0] @ vectors[3]

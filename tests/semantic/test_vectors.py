@@ -16,7 +16,7 @@ from moss_memory.search import embedding_queue
 from moss_memory.search.embedding.embedder import embedder, unload_models
 from moss_memory.search.embedding.encoder import FLOOR
 from moss_memory.search.hits import Document
-from moss_memory.search.vectors import Passages, Similarities, decode_passages, encode_passages
+from moss_memory.search.vectors import ChunkVectors, Similarities, decode_chunks, encode_chunks
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
 from moss_memory.store import Store
 from semantic.library import (
@@ -387,8 +387,8 @@ def test_the_index_holds_what_can_be_embedded(store: Store) -> None:
 
 def test_a_passage_in_memory_means_what_the_model_said() -> None:
     model = embedder()
-    starts, vectors = model.passages("Log in", LOGIN)
-    _, [vector] = decode_passages(encode_passages(starts, vectors), model.dimensions)
+    starts, vectors = model.encode_chunks("Log in", LOGIN)
+    _, [vector] = decode_chunks(encode_chunks(starts, vectors), model.dimensions)
     cosine = float((vector * vectors[0]).sum()) / float(np.linalg.norm(vector.astype(float)))
     assert abs(cosine - 1) < 0.001
 
@@ -398,9 +398,9 @@ def test_the_first_question_of_a_process_means_the_same_as_the_next_and_texts_ne
     unload_models()
     asked = QUESTIONS[name]
     first = embedder().question(asked)
-    after = embedder().passages("Log in", LOGIN)[1]
+    after = embedder().encode_chunks("Log in", LOGIN)[1]
     unload_models()
-    assert np.array_equal(embedder().passages("Log in", LOGIN)[1], after)
+    assert np.array_equal(embedder().encode_chunks("Log in", LOGIN)[1], after)
     later = embedder().question(asked)
     assert float(first @ later) > 0.999999
     assert np.abs(first - later).max() < 0.00001
@@ -418,24 +418,24 @@ def test_the_nearness_of_a_document_does_not_depend_on_what_stands_beside_it() -
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     rows = [
-        (seq, seq * 16, encode_passages(*model.passages("", text)))
+        (seq, seq * 16, encode_chunks(*model.encode_chunks("", text)))
         for seq, text in enumerate((GARDEN * 30, LOGIN, BACKUP + LOGIN * 9), start=1)
     ]
-    together = Similarities([Passages.of(rows, model.dimensions)], asked, FLOOR)
-    apart = Similarities([Passages.of([row], model.dimensions) for row in reversed(rows)], asked, FLOOR)
+    together = Similarities([ChunkVectors.of(rows, model.dimensions)], asked, FLOOR)
+    apart = Similarities([ChunkVectors.of([row], model.dimensions) for row in reversed(rows)], asked, FLOOR)
     for _, doc, _ in rows:
         assert together.of(np.array([doc])) == apart.of(np.array([doc]))
-        assert together.place(doc) == apart.place(doc)
+        assert together.offset(doc) == apart.offset(doc)
 
 
 def test_the_passage_that_is_meant_is_found_wherever_it_stands() -> None:
     model = embedder()
     asked = model.question(QUESTIONS["login"])
     text = f"{GARDEN} " * 40 + f"\n\n{LOGIN * 6}\n\n" + f"{BACKUP} " * 40
-    long, plain = (encode_passages(*model.passages("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
-    compared = Similarities([Passages.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
+    long, plain = (encode_chunks(*model.encode_chunks("", one)) for one in (text, text.replace(LOGIN, BACKUP)))
+    compared = Similarities([ChunkVectors.of([(1, 16, long), (2, 32, plain)], model.dimensions)], asked, FLOOR)
     assert compared.of(np.array([16])) > compared.of(np.array([32])) + 0.1
-    assert abs(compared.place(16) - text.index(LOGIN)) < 600
+    assert abs(compared.offset(16) - text.index(LOGIN)) < 600
 
 
 def test_what_is_erased_leaves_no_vector_and_says_how_many_went(store: Store) -> None:

@@ -88,13 +88,14 @@ def interrupted(call: Callable[[], object], at: int, *, opcodes: bool) -> tuple[
     """Make a call, interrupted at a step: whether it has that step, and the error that it ended in."""
     steps = Steps(at, opcodes=opcodes)
     hook, sys.unraisablehook = sys.unraisablehook, lambda _: None  # an interrupt in a finalizer cannot be raised
+    before = sys.gettrace()  # that of coverage, which would measure nothing more in this process
     sys.settrace(steps)
     try:
         call()
     except (KeyboardInterrupt, MossError) as error:
         return steps.has_raised, error
     finally:
-        sys.settrace(None)
+        sys.settrace(before)
         sys.unraisablehook = hook
     return steps.has_raised, None
 

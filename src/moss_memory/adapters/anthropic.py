@@ -75,10 +75,10 @@ class MemoryFiles:
                 f"No replacement was performed, old_str `{command.old_str}` did not appear verbatim in {command.path}."
             )
         if count > 1:
-            places = ", ".join(map(str, _lines_with(content, command.old_str)))
+            lines = ", ".join(map(str, _lines_with(content, command.old_str)))
             raise ToolError(
                 f"No replacement was performed. Multiple occurrences of old_str `{command.old_str}` in lines: "
-                f"{places}. Please ensure it is unique"
+                f"{lines}. Please ensure it is unique"
             )
         line = content[: content.find(command.old_str)].count("\n")
         changed = content.replace(command.old_str, command.new_str)
@@ -308,10 +308,10 @@ def _number_lines(lines: list[str], first: int) -> str:
 
 def _lines_with(content: str, part: str) -> list[int]:
     """Return the lines at which a text begins, overlapping matches included."""
-    found, place = [], content.find(part)
-    while place >= 0:
-        found.append(content[:place].count("\n") + 1)
-        place = content.find(part, place + 1)
+    found, offset = [], content.find(part)
+    while offset >= 0:
+        found.append(content[:offset].count("\n") + 1)
+        offset = content.find(part, offset + 1)
     return found
 
 

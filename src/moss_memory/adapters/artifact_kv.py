@@ -78,7 +78,7 @@ class ArtifactKV:
 
     def _delete(self, address: dict[str, Any]) -> bool:
         try:
-            self.store.call("artifact_delete", address, advice=False)
+            self.store.call("artifact_delete", address, suggest=False)
         except MossError as error:
             if error.code == "NOT_FOUND":
                 return False

@@ -107,13 +107,13 @@ def _dispatch(words: list[str]) -> int:
 
 def _refuse_bytes(words: list[str]) -> None:
     """Refuse words that are not valid UTF-8; Python decodes such bytes to lone surrogates."""
-    for place, word in enumerate(words, start=1):
+    for number, word in enumerate(words, start=1):
         if not word.isascii():
             try:
                 word.encode()
             except UnicodeEncodeError:
                 shown = word.encode("ascii", "backslashreplace").decode()[:80]
-                raise UsageError(f"word {place} of the command line is not valid UTF-8: {shown}") from None
+                raise UsageError(f"word {number} of the command line is not valid UTF-8: {shown}") from None
 
 
 def _leading_options(words: list[str]) -> tuple[str | None, bool, list[str]]:

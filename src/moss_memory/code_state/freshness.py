@@ -44,7 +44,7 @@ class Freshness:
         """Return the share of the files that changed or are missing."""
         return (len(self.changed) + len(self.missing)) / self.paths if self.paths else 0.0
 
-    def shown(self) -> dict[str, Any]:
+    def to_response(self) -> dict[str, Any]:
         """Return it as part of a response."""
         fields: dict[str, Any] = {"state": self.state, "commits": self.commits}
         fields |= {"changed": self.changed, "missing": self.missing}
@@ -70,32 +70,32 @@ def compare_all(
     git = Git(tree.folder)
     wanted: dict[str, set[str]] = {}
     named: dict[int, list[str]] = {}
-    for place, (saved, text) in enumerate(texts):
-        if results[place] is None and saved is not None and here is not None:
-            if check is not None and place % 100 == 0:
+    for index, (saved, text) in enumerate(texts):
+        if results[index] is None and saved is not None and here is not None:
+            if check is not None and index % 100 == 0:
                 check()
-            named[place] = paths_in(text, tree.main)
+            named[index] = paths_in(text, tree.main)
             for commit in (saved.commit, here.commit):
-                wanted.setdefault(commit, set()).update(named[place])
+                wanted.setdefault(commit, set()).update(named[index])
     try:
         comparison.load_files(git, tree, wanted)
     except GitError as error:
         return [unknown(str(error)) if found is None else found for found in results]
     failed = ""
-    for place, paths in named.items():
-        saved = texts[place][0]
+    for index, paths in named.items():
+        saved = texts[index][0]
         assert saved is not None
         assert here is not None
         if failed:
-            results[place] = unknown(failed)
+            results[index] = unknown(failed)
             continue
         since = comparison.distance(git, tree, here.commit, saved.commit, saved.branch)
         failed = since.why if since.why == _TOO_LONG else ""
-        results[place] = unknown(since.why) if since.why else _compare(tree, saved.commit, here.commit, paths, since)
+        results[index] = unknown(since.why) if since.why else _compare(tree, saved.commit, here.commit, paths, since)
     return [unknown(NO_COMMIT) if found is None else found for found in results]
 
 
-def places_of(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
+def compare_files(tree: WorkTree, saved: CodeState, text: str) -> Freshness:
     """Compare as `freshness_of` does, but look at the files also if the commit is the present one."""
     result = freshness_of(tree, saved, text)
     here = tree.state()

@@ -43,7 +43,7 @@ _SETTINGS = (
     "core.alternateRefsCommand=", "core.askPass=", "credential.helper=", "diff.external=", "protocol.allow=never",
     "core.attributesFile=/dev/null", "core.useReplaceRefs=false", "gc.auto=0", "maintenance.auto=false",
 )  # fmt: skip
-_PLACES = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin", "/bin")
+_FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/opt/local/bin", "/bin")
 """Folders in which git is searched besides the user's `PATH`."""
 
 
@@ -53,7 +53,7 @@ class GitError(Exception):
 
 def find_git() -> str:
     """Return the path of git; raise `GitError` if there is none. Folders of `PATH` that are relative do not count."""
-    folders = [*os.environ.get("PATH", "").split(os.pathsep), *_PLACES]
+    folders = [*os.environ.get("PATH", "").split(os.pathsep), *_FOLDERS]
     for folder in folders:
         path = os.path.join(folder, "git")
         if os.path.isabs(folder) and os.access(path, os.X_OK) and os.path.isfile(path):

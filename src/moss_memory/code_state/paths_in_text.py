@@ -10,7 +10,7 @@ MOST_CHARS = 1_000_000
 _PATH_MAX_CHARS = 400
 _QUOTED = re.compile(r"`([^`\n]{1,400})`|\"([^\"\n]{1,400})\"|'([^'\n]{1,400})'")
 _WORD = re.compile(r"[\w.@+~/\-]+")
-_PLACE = re.compile(r"(?::\d{1,9}(?:[:-]\d{1,9})?|#L\d{1,9}(?:-L?\d{1,9})?)$")
+_LINE_SUFFIX = re.compile(r"(?::\d{1,9}(?:[:-]\d{1,9})?|#L\d{1,9}(?:-L?\d{1,9})?)$")
 """The line in a file, as in `session.py:42`."""
 
 
@@ -39,7 +39,7 @@ def paths_in(text: str, root: str = "") -> list[str]:
 
 def _clean(raw: str, root: str) -> str:
     """Return a name as a path from the root of the repository; empty if it can be none."""
-    name = _PLACE.sub("", raw.strip()).rstrip(".,;:!?")
+    name = _LINE_SUFFIX.sub("", raw.strip()).rstrip(".,;:!?")
     if root and name.startswith(root + "/"):
         name = name[len(root) + 1 :]
     while name.startswith("./"):

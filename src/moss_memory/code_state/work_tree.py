@@ -62,14 +62,14 @@ class CodeState:
         """Return every known id."""
         return {key for key in (self.repository_id, *self.aliases) if key}
 
-    def shown(self) -> dict[str, str]:
+    def to_response(self) -> dict[str, str]:
         """Return the known parts, as `saved_in` has them."""
         parts = {"repository": self.repository, "branch": self.branch, "commit": self.commit}
         return {name: value for name, value in parts.items() if value}
 
     def in_file(self) -> dict[str, str]:
         """Return the known parts, as files of capsules have them."""
-        return {**self.shown(), "repository_id": self.repository_id}
+        return {**self.to_response(), "repository_id": self.repository_id}
 
 
 class WorkTree:
@@ -220,10 +220,10 @@ def repository_at(path: str) -> WorkTree | None:
 
 def _linked(folder: str, link: str) -> WorkTree | None:
     """Return the work tree whose `.git` is a file: a linked one, or a submodule."""
-    key, _, place = read_line(link).partition("gitdir:")
-    if key or not place.strip():
+    key, _, target = read_line(link).partition("gitdir:")
+    if key or not target.strip():
         return None
-    own = os.path.normpath(os.path.join(folder, place.strip()))
+    own = os.path.normpath(os.path.join(folder, target.strip()))
     if not os.path.isfile(os.path.join(own, "HEAD")):
         return None
     shared = read_line(os.path.join(own, "commondir"))

@@ -80,12 +80,12 @@ class Client:
 
     def file(self, scope: str) -> str:
         """Return the path of the file with its servers."""
-        places = [_place(one) for one in self.files[scope]]
-        return next((one for one in places if os.path.lexists(one)), places[0])
+        paths = [_expand_path(one) for one in self.files[scope]]
+        return next((one for one in paths if os.path.lexists(one)), paths[0])
 
     def hooks_file(self, scope: str) -> str:
         """Return the path of the file with its hooks."""
-        return _place(self.hooks[scope])
+        return _expand_path(self.hooks[scope])
 
     def is_here(self) -> bool:
         """Return True if its command or its folder of settings exists on this machine."""
@@ -199,7 +199,7 @@ CLIENTS = {
 """Clients by the name that is typed."""
 
 
-def _place(written: str) -> str:
+def _expand_path(written: str) -> str:
     """Return a path with its variables expanded."""
     if written.startswith("$CONFIG/"):
         base = "~/Library/Application Support" if sys.platform == "darwin" else "$XDG_CONFIG_HOME|~/.config"

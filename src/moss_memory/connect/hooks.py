@@ -89,8 +89,8 @@ class Hooks(ConfigEdit):
         if self.scope == PROJECT:
             return shlex.join(["moss", *words])
         named = home or os.environ.get("MOSS_HOME")
-        place = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
-        return shlex.join([*moss_for_clients(), *words, *place])
+        home_option = ["--home", os.path.abspath(os.path.expanduser(named))] if named else []
+        return shlex.join([*moss_for_clients(), *words, *home_option])
 
     def find_in(self, text: str) -> Any:
         """Return the commands of Moss in a text, by event."""
@@ -108,9 +108,9 @@ class Hooks(ConfigEdit):
 
     def remove_from(self, text: str) -> str:
         """Return a text without hooks of Moss; remove groups that become empty."""
-        for _, place, _ in self._ours(text):
-            alone = not self.format.flat and len(jsonc.find(text, place[:-2])[_WITHIN]) == 1
-            return self.remove_from(jsonc.remove(text, place[:-2] if alone else place))
+        for _, path, _ in self._ours(text):
+            alone = not self.format.flat and len(jsonc.find(text, path[:-2])[_WITHIN]) == 1
+            return self.remove_from(jsonc.remove(text, path[:-2] if alone else path))
         return text
 
     def _put(self, text: str, wanted: dict[str, str]) -> str:
@@ -118,9 +118,9 @@ class Hooks(ConfigEdit):
         if self.format.version and wanted and jsonc.find(text, ("version",)) is None:
             text = jsonc.put(text, ("version",), self.format.version)
         for event, command in wanted.items():
-            place = next((path for name, path, _ in self._ours(text) if name == event), None)
-            if place is not None:
-                text = jsonc.put(text, (*place, "command"), command)
+            entry = next((path for name, path, _ in self._ours(text) if name == event), None)
+            if entry is not None:
+                text = jsonc.put(text, (*entry, "command"), command)
                 continue
             present = jsonc.find(text, (_KEY, event))
             hook: dict[str, Any] = {"type": "command", "command": command, "timeout": self.format.timeout}
@@ -131,8 +131,8 @@ class Hooks(ConfigEdit):
     def _ours(self, text: str) -> Iterator[tuple[str, Path, str]]:
         """Yield every hook of Moss in a text: its event, its path and its command."""
         for event in self.format.events.values():
-            for place, one in enumerate(_list(jsonc.find(text, (_KEY, event)))):
-                at: Path = (_KEY, event, place)
+            for index, one in enumerate(_list(jsonc.find(text, (_KEY, event)))):
+                at: Path = (_KEY, event, index)
                 inner = one.get(_WITHIN) if isinstance(one, dict) else None
                 hooks = (
                     [(at, one)] if self.format.flat else [((*at, _WITHIN, n), h) for n, h in enumerate(_list(inner))]

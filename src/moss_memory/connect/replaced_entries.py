@@ -57,7 +57,7 @@ def change_of(before: str, after: str, *, alone: str, wrote: str, absent: bool) 
 def _equal_chars(one: str, other: str) -> int:
     """Return the length of the common prefix of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (a, b) in pairs if a != b), min(len(one), len(other)))
+    return next((index for index, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 def recall(path: str) -> Before | None:
@@ -77,13 +77,13 @@ def remember(path: str, before: Before) -> None:
     """Store the change of a file, readable by its owner alone."""
     from moss_memory.storage.files.private_files import make_private_folder, write_private
 
-    place = _path(path)
+    record = _path(path)
     content = {"file": path, **{name: getattr(before, name) for name in Before.__slots__}}
     try:
-        make_private_folder(os.path.dirname(place))
-        write_private(place, json.dumps(content).encode())
+        make_private_folder(os.path.dirname(record))
+        write_private(record, json.dumps(content).encode())
     except OSError as error:
-        raise invalid_request(f"{place} cannot be written ({error.strerror}); {path} was not changed") from None
+        raise invalid_request(f"{record} cannot be written ({error.strerror}); {path} was not changed") from None
 
 
 def delete_change(path: str) -> None:

@@ -101,13 +101,13 @@ def merge_entries(client: Client, old: Any, wanted: dict[str, Any]) -> dict[str,
     """Return the wanted entry with the members and variables that its owner added to the old one."""
     if not isinstance(old, dict):
         return wanted
-    place = environment_of(client)
-    added = {key: value for key, value in old.items() if key not in _OWN and key != place}
-    variables: Any = old.get(place)
+    key_of_variables = environment_of(client)
+    added = {key: value for key, value in old.items() if key not in _OWN and key != key_of_variables}
+    variables: Any = old.get(key_of_variables)
     variables = variables if isinstance(variables, dict) else {}
-    environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(place, {})
-    entry = {key: value for key, value in wanted.items() if key != place} | added
-    return entry | ({place: environment} if environment else {})
+    environment = {key: value for key, value in variables.items() if key != _HOME} | wanted.get(key_of_variables, {})
+    entry = {key: value for key, value in wanted.items() if key != key_of_variables} | added
+    return entry | ({key_of_variables: environment} if environment else {})
 
 
 def environment_of(client: Client) -> str:

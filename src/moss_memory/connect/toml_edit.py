@@ -75,10 +75,10 @@ def find(text: str, path: Path) -> Any:
 def span(text: str, path: Path) -> tuple[int, int] | None:
     """Return the start and end of the table at the path, None if there is none or it is not contiguous."""
     statements = _statements(text)
-    places = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
-    if not places or not statements[places[0]].is_table or places[-1] - places[0] >= len(places):
+    indexes = [offset for offset, one in enumerate(statements) if one.path[: len(path)] == path]
+    if not indexes or not statements[indexes[0]].is_table or indexes[-1] - indexes[0] >= len(indexes):
         return None
-    return statements[places[0]].start, statements[places[-1]].end
+    return statements[indexes[0]].start, statements[indexes[-1]].end
 
 
 def put(text: str, path: Path, value: dict[str, Any]) -> str:

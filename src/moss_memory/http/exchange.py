@@ -10,7 +10,7 @@ from moss_memory.mcp.scheduler import run_call
 
 from .metrics import METRICS
 from .pool import POOL
-from .replies import JSON, reply
+from .send_response import JSON, send_response
 from .sse import Stream, event, pump, send_headers, wait_disconnect
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from moss_memory.mcp.protocol import ToolCall
     from moss_memory.mcp.server_context import ServerContext
 
-    from .replies import Headers
+    from .send_response import Headers
     from .token_registry import Access
 
 WATCH_DELAY_S = 0.05
@@ -66,9 +66,9 @@ class ResponseWriter:
     async def answer(self, answer: bytes | None, *, status: int = 200, headers: Headers = ()) -> None:
         """Send a response, or status 202 if there is none."""
         if answer is None:
-            await reply(self._send, 202)
+            await send_response(self._send, 202)
         else:
-            await reply(self._send, status, answer, kind=JSON, headers=headers)
+            await send_response(self._send, status, answer, kind=JSON, headers=headers)
 
     async def pump(self, stream: Stream) -> None:
         """Send a stream until it ends or the client disconnects."""

@@ -42,9 +42,9 @@ from .notifier import ChangeNotifier
 from .oauth import SCOPES, InsufficientScopeError, challenge
 from .origin_guard import HEADERS, origin_of
 from .pool import in_thread
-from .replies import JSON, reply
 from .request_body import UNREAD, read_body
 from .request_log import LOG_TOKEN, LOG_TOOLS
+from .send_response import JSON, send_response
 from .session_journal import SessionJournal
 from .sessions import Sessions
 from .sse import Stream, pump
@@ -93,7 +93,7 @@ class Endpoint:
         config = context.config()
         self.tokens = TokenRegistry(context.store, token, oauth)
         self.tokens.holders = self.tokens_in_use
-        self.tokens.on_end = self.end_of
+        self.tokens.on_revoke = self.revoke_token
         self._limits = CallLimits(config.token_calls_per_minute, config.token_calls_at_once)
         self._protocol = Protocol(context.tools, context.situation)
         self._runner = Runner(context)
@@ -116,12 +116,12 @@ class Endpoint:
                 await self._handle_post(scope, receive, send, version, access)
             elif method not in ("GET", "DELETE") or version == STATELESS_VERSION:
                 allowed = b"POST" if version == STATELESS_VERSION else b"GET, POST, DELETE"
-                await reply(send, 405, headers=[(b"allow", allowed)])
+                await send_response(send, 405, headers=[(b"allow", allowed)])
             else:
                 await self._handle_session(method, version, headers, access, receive, send)
         except MossError as error:  # the store with the tokens and the keys of sessions does not answer
             refusal = failure(NO_ID, INTERNAL_ERROR, error.message, error.payload())
-            await reply(send, 503, refusal, kind=JSON, headers=[(b"retry-after", b"1")])
+            await send_response(send, 503, refusal, kind=JSON, headers=[(b"retry-after", b"1")])
 
     async def authorize(self, scope: Scope) -> Access | None:
         """Return the access of a request with an accepted token, and mark its connection as proven."""
@@ -147,9 +147,9 @@ class Endpoint:
         held = {session.token for session in self._sessions.all() if session.is_in_use}
         return held | {access.key for _, access in self._listening.values()} | set(self._running.values())
 
-    def end_of(self, token: str) -> None:
+    def revoke_token(self, token: str) -> None:
         """End the sessions, streams and running calls of a token."""
-        self._sessions.end_of(token)
+        self._sessions.revoke_token(token)
         for stream in [stream for stream, (_, access) in self._listening.items() if access.key == token]:
             self._end_stream(stream)
         for call, key in self._running.items():
@@ -163,12 +163,12 @@ class Endpoint:
     async def refuse_unauthorized(self, scope: Scope, send: Send) -> None:
         """Refuse a request without an accepted token, and tell how to get one."""
         if self.oauth is None:
-            await reply(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
+            await send_response(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
             return
         insufficient = scope.get(_SCOPE_MISSING, False)
         told = challenge(origin_of(scope), presented=b"authorization" in scope[HEADERS], insufficient=insufficient)
         why = f"the token has none of the scopes {' and '.join(SCOPES)}\n" if insufficient else _HOW
-        await reply(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", told)])
+        await send_response(send, 403 if insufficient else 401, why, headers=[(b"www-authenticate", told)])
 
     def close_streams(self) -> None:
         """Close all event streams."""
@@ -200,7 +200,7 @@ class Endpoint:
             await _refuse(send, *session)
         elif method == "DELETE":
             await self._sessions.end(session)
-            await reply(send, 200)
+            await send_response(send, 200)
         elif not _accepts(headers, b"text/event-stream"):
             await _refuse(send, 406, "Not acceptable: the client must accept text/event-stream")
         else:
@@ -496,4 +496,5 @@ def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
 
 async def _refuse(send: Send, status: int, message: str) -> None:
     """Refuse a request before its message is handled."""
-    await reply(send, status, failure(NO_ID, INVALID_REQUEST, message), kind=JSON, headers=UNREAD.get(status, ()))
+    body = failure(NO_ID, INVALID_REQUEST, message)
+    await send_response(send, status, body, kind=JSON, headers=UNREAD.get(status, ()))

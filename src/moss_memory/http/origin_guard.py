@@ -13,9 +13,9 @@ from moss_memory.errors import MossError
 from moss_memory.mcp.protocol import log_bug
 
 from .metrics import METRICS
-from .replies import reply
 from .request_body import BUDGET
 from .request_log import log_request
+from .send_response import send_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ class OriginGuard:
             if refusal is None:
                 await self._app(scope, receive, response.send)
             else:
-                await reply(response.send, *refusal)
+                await send_response(response.send, *refusal)
         except MossError as error:  # the store with the tokens does not answer
-            await reply(response.send, 503, f"{error.message}\n", headers=[(b"retry-after", b"1")])
+            await send_response(response.send, 503, f"{error.message}\n", headers=[(b"retry-after", b"1")])
         except Exception as bug:
             log_bug(bug)
             if not response.status:
-                await reply(response.send, 500, "Moss failed in a way it should not; its log says where\n")
+                await send_response(response.send, 500, "Moss failed in a way it should not; its log says where\n")
         finally:
             BUDGET.release(scope)
             if response.status >= 400:

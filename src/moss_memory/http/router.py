@@ -12,9 +12,9 @@ from moss_memory.demo.demo_home import BANNER
 from .browser_cookie import public_id
 from .origin_guard import HEADERS
 from .pool import POOL
-from .replies import HTML, reply
 from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
+from .send_response import HTML, send_response
 from .sign_in import SIGN_IN, current_session
 from .sign_in_pages import BUTTON, HOW, LOGO, SCRIPT, STYLE, page_of
 from .status_routes import PATHS
@@ -79,7 +79,7 @@ class Router:
         if path == "/mcp":
             scope[LOG_PATH] = path
             if self._demonstration:
-                await reply(send, 403, _NOT_FOR_AGENTS)
+                await send_response(send, 403, _NOT_FOR_AGENTS)
             else:
                 await self._endpoint(scope, receive, send)
         elif path == self._base or path.startswith(self._base + "/"):
@@ -93,42 +93,44 @@ class Router:
         elif path == "/":
             scope[LOG_PATH] = path
             if scope["method"] in ("GET", "HEAD"):
-                await reply(send, 200, self._page_of("Moss is here", HOW, opens=True), kind=HTML)
+                await send_response(send, 200, self._page_of("Moss is here", HOW, opens=True), kind=HTML)
             else:
-                await reply(send, 405, headers=[(b"allow", b"GET")])
+                await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif _is_browser(scope) and scope["method"] == "GET":
             page = self._page_of("Sign in to open this page", HOW, opens=True)
-            await reply(send, 404, page, kind=HTML, headers=self._remember(scope))
+            await send_response(send, 404, page, kind=HTML, headers=self._remember(scope))
         else:
-            await reply(send, 404, "there is nothing here\n")
+            await send_response(send, 404, "there is nothing here\n")
 
     async def _handle_sign_in(self, scope: Scope, send: Send, code: str) -> None:
         """Handle the sign-in page and its button; send a new link to a program with the token."""
         posted = scope["method"] == "POST"
         if not posted and scope["method"] not in ("GET", "HEAD"):
-            await reply(send, 405, headers=[(b"allow", b"GET, POST")])
+            await send_response(send, 405, headers=[(b"allow", b"GET, POST")])
         elif code in _FILES:
-            await reply(send, 200, _FILES[code][1], kind=_FILES[code][0])
+            await send_response(send, 200, _FILES[code][1], kind=_FILES[code][0])
         elif not code and posted and (access := await self._endpoint.authorize(scope)) is not None:
             named = None if self._endpoint.is_owner(access) else access
-            await reply(send, 200, self._new_link(named) + "\n")
+            await send_response(send, 200, self._new_link(named) + "\n")
         elif not code and _is_browser(scope):
-            await reply(send, 401, self._page_of("You are not signed in", HOW, opens=True, goes_to="/"), kind=HTML)
+            await send_response(
+                send, 401, self._page_of("You are not signed in", HOW, opens=True, goes_to="/"), kind=HTML
+            )
         elif not code:
             await self._endpoint.refuse_unauthorized(scope, send)
         elif posted and b"origin" not in scope[HEADERS]:
-            await reply(send, 403, "this comes from no page of this server\n")
+            await send_response(send, 403, "this comes from no page of this server\n")
         elif not self._sign_in.is_open(code):
             title = "This link has been used, or is older than five minutes"
-            await reply(send, 410, self._page_of(title, HOW, opens=True, goes_to="/"), kind=HTML)
+            await send_response(send, 410, self._page_of(title, HOW, opens=True, goes_to="/"), kind=HTML)
         elif posted:
-            cookie = self._sign_in.spend(code)
-            asked = self._sign_in.asked(scope[HEADERS].get(b"cookie"))
+            cookie = self._sign_in.consume(code)
+            asked = self._sign_in.requested_page(scope[HEADERS].get(b"cookie"))
             to = [(b"location", (self._base + asked).encode()), (b"set-cookie", str(cookie).encode())]
-            await reply(send, 303, headers=to)
+            await send_response(send, 303, headers=to)
         else:
             self._load_pages()  # while a person reads the button
-            await reply(send, 200, self._page_of("Sign in to Moss", BUTTON), kind=HTML)
+            await send_response(send, 200, self._page_of("Sign in to Moss", BUTTON), kind=HTML)
 
     async def _handle_page(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a page for a signed-in browser; a change must come from a form of these pages."""
@@ -137,7 +139,7 @@ class Router:
         if session is None or not await self._is_accepted(session):
             page = self._page_of("You are not signed in", HOW)
             asked = self._remember(scope) if scope["method"] == "GET" and _is_browser(scope) else []
-            await reply(send, 401, page, kind=HTML, headers=asked)
+            await send_response(send, 401, page, kind=HTML, headers=asked)
             return
         scope[PROVE]()
         if session.access is not None:
@@ -145,11 +147,11 @@ class Router:
         if scope["method"] not in ("GET", "HEAD"):
             signs_out = scope["path"] == f"{self._base}/sign-out"
             if session.access is not None and session.access.read_only and not signs_out:
-                await reply(send, 403, "your token may only read\n")
+                await send_response(send, 403, "your token may only read\n")
                 return
             form = await _read_form(scope, receive, session)
             if not isinstance(form, bytes):
-                await reply(send, *form, headers=UNREAD.get(form[0], ()))
+                await send_response(send, *form, headers=UNREAD.get(form[0], ()))
                 return
             if signs_out:
                 await self._handle_sign_out(scope, send, session)
@@ -175,7 +177,7 @@ class Router:
         """Sign out the browser and show the first page."""
         scope[LOG_PATH] = "/pages/sign-out"
         removed = self._sign_in.sign_out(session)
-        await reply(send, 303, headers=[(b"location", SIGN_IN.encode()), (b"set-cookie", removed.encode())])
+        await send_response(send, 303, headers=[(b"location", SIGN_IN.encode()), (b"set-cookie", removed.encode())])
 
     def _remember(self, scope: Scope) -> list[tuple[bytes, bytes]]:
         """Return the header by which the requested page opens after the sign-in."""
@@ -191,7 +193,7 @@ class Router:
             return True
         session.access = await self._endpoint.tokens.current(session.token)
         if session.access is None:
-            self._sign_in.end_of(session.token)
+            self._sign_in.revoke_token(session.token)
         return session.access is not None
 
     def _receive_until_end(self, receive: Receive, session: BrowserSession) -> Receive:

@@ -89,7 +89,7 @@ class MossServer:
         self._sign_in = SignIn(key, secure=bind.secure, signed_out=os.path.join(home, SIGNED_OUT))
         tokens = self._endpoint.tokens
         tokens.holders = lambda: self._endpoint.tokens_in_use() | self._sign_in.tokens()
-        tokens.on_end = self._end_of
+        tokens.on_revoke = self._revoke_token
         self._router = Router(
             endpoint=self._endpoint,
             sign_in=self._sign_in,
@@ -102,7 +102,7 @@ class MossServer:
         self._app = OriginGuard(self._router, origins=bind.origins(port), log_all=log_all)
 
     @property
-    def place(self) -> str:
+    def served_store(self) -> str:
         """Return the database that is served, without its password, or the home folder."""
         url = self._context.config().url
         return without_password(url) if url else self.home
@@ -111,10 +111,10 @@ class MossServer:
         """Return a link that signs in one browser, once, within five minutes; `access` is the token that asked."""
         return f"{self.address}{SIGN_IN}/{self._sign_in.new_code(access)}"
 
-    def _end_of(self, token: str) -> None:
+    def _revoke_token(self, token: str) -> None:
         """End everything that was opened with a token."""
-        self._endpoint.end_of(token)
-        self._sign_in.end_of(token)
+        self._endpoint.revoke_token(token)
+        self._sign_in.revoke_token(token)
 
     def run(self, *, on_ready: Callable[[], object], on_line: Callable[[], object] | None = None) -> int:
         """Serve until a signal arrives, then for at most two seconds more; return the exit code.

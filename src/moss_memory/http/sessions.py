@@ -148,7 +148,7 @@ class Sessions:
         self._ended[session.id] = now = self._clock_s()
         await in_thread(self._journal.note, session.id, now, ended=True)
 
-    def end_of(self, token: str) -> None:
+    def revoke_token(self, token: str) -> None:
         """End all sessions of a token."""
         for session in [one for one in self._sessions.values() if one.token == token]:
             self._forget(session)

@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 ACTOR = "browser"
 """The actor of changes that are made by a page."""
 SIGN_IN = "/sign-in"
-ASKED = "moss_asked"
+REQUESTED_PAGE = "moss_asked"
 """The cookie that names the page that was requested before the sign-in."""
 LINK_S = 300
-ASKED_S = 600
+REQUESTED_PAGE_S = 600
 MAX_SESSIONS = 64
-_MAX_ASKED_CHARS = 2000
+_MAX_PAGE_CHARS = 2000
 _BYTES = 32
 
 
@@ -76,7 +76,7 @@ class SignIn:
         self._secure = "; Secure" if secure else ""
         self._clock_s = clock_s
         self._links: dict[bytes, tuple[float, Access | None]] = {}
-        self._asked: dict[bytes, tuple[float, str]] = {}
+        self._requested_pages: dict[bytes, tuple[float, str]] = {}
         self._sessions: dict[bytes, BrowserSession] = {}
         self._signed_out = SignedOut(signed_out, clock_s)
 
@@ -88,7 +88,7 @@ class SignIn:
         """Return True if a link is still valid."""
         return self._links.get(_hash(code), (0.0, None))[0] > self._clock_s()
 
-    def spend(self, code: str) -> str | None:
+    def consume(self, code: str) -> str | None:
         """Consume a link and return its `Set-Cookie` header; None if it is used or expired."""
         if not self.is_open(code):
             return None
@@ -97,20 +97,23 @@ class SignIn:
 
     def remember(self, page: str) -> str:
         """Return the `Set-Cookie` header by which a page, without the path of all pages, opens after the sign-in."""
-        kept = page if len(page) <= _MAX_ASKED_CHARS else "/"
-        secret = _remember(self._asked, self._clock_s(), ASKED_S, kept)
-        return f"{ASKED}={secret}; Path={SIGN_IN}; Max-Age={ASKED_S}; HttpOnly; SameSite=Strict{self._secure}"
+        kept = page if len(page) <= _MAX_PAGE_CHARS else "/"
+        secret = _remember(self._requested_pages, self._clock_s(), REQUESTED_PAGE_S, kept)
+        lifetime = f"Path={SIGN_IN}; Max-Age={REQUESTED_PAGE_S}"
+        return f"{REQUESTED_PAGE}={secret}; {lifetime}; HttpOnly; SameSite=Strict{self._secure}"
 
-    def asked(self, cookies: bytes | None) -> str:
+    def requested_page(self, cookies: bytes | None) -> str:
         """Return the page that this browser requested before the sign-in, else the first page."""
-        found = [self._asked.get(_hash(value), (0.0, "/")) for value in cookie_values(cookies, ASKED)]
+        found = [
+            self._requested_pages.get(_hash(value), (0.0, "/")) for value in cookie_values(cookies, REQUESTED_PAGE)
+        ]
         return next((page for until, page in found if until > self._clock_s()), "/")
 
     def tokens(self) -> set[str]:
         """Return the named tokens that have signed in a browser."""
         return {session.token for session in self._sessions.values() if session.token}
 
-    def end_of(self, token: str) -> None:
+    def revoke_token(self, token: str) -> None:
         """Sign out all browsers of a token and forget its links."""
         self._links = {key: link for key, link in self._links.items() if link[1] is None or link[1].key != token}
         for session in [one for one in self._sessions.values() if one.token == token]:

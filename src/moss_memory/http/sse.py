@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from starlette.types import Receive, Send
 
-    from .replies import Headers
+    from .send_response import Headers
 
 KEEP_ALIVE_S = 15.0
 """Interval of keep-alive comments, so that proxies do not close the connection."""

@@ -13,7 +13,7 @@ from .metrics import KIND, METRICS
 from .oauth import METADATA_PATH
 from .origin_guard import HEALTH, PROBES, READY, origin_of
 from .pool import in_thread
-from .replies import JSON, reply
+from .send_response import JSON, send_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,25 +49,25 @@ class StatusRoutes:
         """Answer one request."""
         path = scope["path"]
         if scope["method"] not in ("GET", "HEAD"):
-            await reply(send, 405, headers=[(b"allow", b"GET")])
+            await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif path == HEALTH:
-            await reply(send, 200, "ok")
+            await send_response(send, 200, "ok")
         elif path == READY:
             ready = await self._ready()
-            await reply(send, 200 if ready else 503, "ok" if ready else "not ready")
+            await send_response(send, 200 if ready else 503, "ok" if ready else "not ready")
         elif path in METADATA_PATHS:
             await self._oauth_metadata(scope, send)
         elif self._is_local(scope) or await self._endpoint.authorize(scope) is not None:
-            await reply(send, 200, await in_thread(self._metrics), kind=KIND)
+            await send_response(send, 200, await in_thread(self._metrics), kind=KIND)
         else:
             await self._endpoint.refuse_unauthorized(scope, send)
 
     async def _oauth_metadata(self, scope: Scope, send: Send) -> None:
         """Tell clients which issuer they get their tokens from."""
         if self._endpoint.oauth is None:
-            await reply(send, 404, "there is nothing here\n")
+            await send_response(send, 404, "there is nothing here\n")
         else:
-            await reply(send, 200, json.dumps(self._endpoint.oauth.metadata(origin_of(scope))), kind=JSON)
+            await send_response(send, 200, json.dumps(self._endpoint.oauth.metadata(origin_of(scope))), kind=JSON)
 
     def _is_local(self, scope: Scope) -> bool:
         client = scope.get("client")

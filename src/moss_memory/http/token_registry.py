@@ -73,7 +73,7 @@ class TokenRegistry:
         self._watching: asyncio.Task[None] | None = None
         self.holders: Callable[[], set[str]] = set
         """Returns the tokens with open sessions, streams or calls."""
-        self.on_end: Callable[[str], None] = lambda key: None
+        self.on_revoke: Callable[[str], None] = lambda key: None
         """Ends all of them for one token."""
 
     async def find(self, presented: bytes) -> Access | None:
@@ -184,6 +184,6 @@ class TokenRegistry:
             held = self.holders() - {self.owner.key}
             for key in held:
                 if self._valid(key) is None:
-                    self.on_end(key)
+                    self.on_revoke(key)
             if not held:
                 return

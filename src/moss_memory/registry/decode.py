@@ -141,10 +141,10 @@ def check_json(value: Any, path: str) -> None:
     """Refuse a free-form value that does not survive a round trip through JSON, at any depth."""
     found = _find_invalid(value, 1)
     if found is not None:
-        place, problem = found
-        where = (path + place)[:_PATH_CHARS]
+        inner_path, problem = found
+        where = (path + inner_path)[:_PATH_CHARS]
         # No backticks around names of the caller: the command line rewrites names in backticks.
-        raise invalid_request(f"{where if place else f'`{where}`'} {problem}", path=where)
+        raise invalid_request(f"{where if inner_path else f'`{where}`'} {problem}", path=where)
 
 
 def is_json(value: Any) -> bool:

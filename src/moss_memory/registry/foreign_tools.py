@@ -16,7 +16,7 @@ _TEXTS = ("content", "text", "memory", "value", "data", "note", "information", "
 _NAMES = ("name", "key", "title", "identifier", "path", "fileName", "filename", "file_name", "note", "topic")
 _IDS = ("id", "memory_id", "memoryId", "note_id", "uuid")
 _QUESTIONS = ("query", "q", "search", "question", "text", "topic", "content", "keywords", "key", "url")
-_PLACES = ("workspace", "project", "project_name", "projectName", "namespace", "collection", "bank", "user_id")
+_WORKSPACES = ("workspace", "project", "project_name", "projectName", "namespace", "collection", "bank", "user_id")
 
 
 def translate(tool: str, arguments: Any) -> tuple[str, Arguments] | None:
@@ -41,13 +41,13 @@ def _first_text(arguments: Arguments, names: tuple[str, ...]) -> str | None:
     return found[0] if found else None
 
 
-def _place(arguments: Arguments) -> Arguments:
-    place = _first_text(arguments, _PLACES)
-    return {} if place is None else {"workspace": place}
+def _workspace(arguments: Arguments) -> Arguments:
+    workspace = _first_text(arguments, _WORKSPACES)
+    return {} if workspace is None else {"workspace": workspace}
 
 
-def _own_place(arguments: Arguments) -> Arguments:
-    return {"workspace": DEFAULT_WORKSPACE, **_place(arguments)}
+def _own_workspace(arguments: Arguments) -> Arguments:
+    return {"workspace": DEFAULT_WORKSPACE, **_workspace(arguments)}
 
 
 def _save(arguments: Arguments) -> Arguments:
@@ -59,7 +59,7 @@ def _save(arguments: Arguments) -> Arguments:
     return {
         "capsule_text": text,
         **({} if name is None or name == text else {"name": name}),
-        **_place(arguments),
+        **_workspace(arguments),
         **({"tags": tags} if isinstance(tags, list) and all(isinstance(tag, str) for tag in tags) else {}),
         "allow_thin": True,
     }
@@ -70,7 +70,7 @@ def _search(arguments: Arguments) -> Arguments:
     limit = arguments.get("limit", arguments.get("top_k", arguments.get("n_results")))
     return {
         "query": words[:1000],
-        **_place(arguments),
+        **_workspace(arguments),
         **({"limit": limit} if type(limit) is int and limit > 0 else {}),
     }
 
@@ -78,7 +78,7 @@ def _search(arguments: Arguments) -> Arguments:
 def _address(arguments: Arguments) -> Arguments:
     identity, name = _first_text(arguments, _IDS), _first_text(arguments, _NAMES)
     if name is not None:
-        return {"name": name, **_place(arguments)}
+        return {"name": name, **_workspace(arguments)}
     return {"id": identity} if identity is not None else {}
 
 
@@ -103,7 +103,7 @@ def _entities(arguments: Arguments) -> Arguments:
         }
         for row in _rows(arguments, "entities")
     ]
-    return {**_own_place(arguments), "ops": ops}
+    return {**_own_workspace(arguments), "ops": ops}
 
 
 def _relations(arguments: Arguments, op: str = "edge_upsert") -> Arguments:
@@ -116,12 +116,12 @@ def _relations(arguments: Arguments, op: str = "edge_upsert") -> Arguments:
         }
         for row in _rows(arguments, "relations")
     ]
-    return {**_own_place(arguments), "ops": ops}
+    return {**_own_workspace(arguments), "ops": ops}
 
 
 def _delete_entities(arguments: Arguments) -> Arguments:
     names = _strings(arguments.get("entityNames", arguments.get("names")))
-    return {**_own_place(arguments), "ops": [{"op": "node_delete", "id": name} for name in names]}
+    return {**_own_workspace(arguments), "ops": [{"op": "node_delete", "id": name} for name in names]}
 
 
 def _observations(arguments: Arguments) -> Arguments:
@@ -130,12 +130,12 @@ def _observations(arguments: Arguments) -> Arguments:
         for row in _rows(arguments, "observations")
         for text in _strings(row.get("contents", row.get("observations")))
     ]
-    return {**_own_place(arguments), "content": "\n".join(lines or _strings(arguments))}
+    return {**_own_workspace(arguments), "content": "\n".join(lines or _strings(arguments))}
 
 
 def _nodes(arguments: Arguments) -> Arguments:
     names = _strings(arguments.get("names"))
-    return {**_own_place(arguments), **({"ids": names} if names else {})}
+    return {**_own_workspace(arguments), **({"ids": names} if names else {})}
 
 
 def _strings(value: Any) -> list[str]:
@@ -186,10 +186,10 @@ _TOOLS: dict[str, tuple[str, Translate]] = {
         "list_memories memory_list get_all_memories get_memories get_all list_notes list_directory "
         "list_memory_files recent_activity context_list list_contexts memory_bank_list list_files list_memory",
         "capsule_inventory",
-        _place,
+        _workspace,
     ),
     **_by_words("list_projects list_memory_projects list_banks list_namespaces", "moss_workspaces", lambda _: {}),
-    **_by_words("build_context context_build get_project_context", "branchmind_context_pack", _own_place),
+    **_by_words("build_context context_build get_project_context", "branchmind_context_pack", _own_workspace),
     **_by_words("create_entities create_entity add_entities upsert_entities", "branchmind_graph_apply", _entities),
     **_by_words("create_relations create_relation add_relations", "branchmind_graph_apply", _relations),
     **_by_words("delete_relations", "branchmind_graph_apply", lambda arguments: _relations(arguments, "edge_delete")),

@@ -60,6 +60,7 @@ class Operation:
         "destructive",
         "example",
         "idempotent",
+        "list_field",
         "mutates",
         "name",
         "no_transaction",
@@ -120,6 +121,8 @@ class Operation:
         self.budget_of: BudgetOf | None = None
         if traits["has_budget"]:
             self._add_budget()
+        self.list_field = _list_field(self.answers) if "hint" in self.answers.fields else None
+        """The list that is the answer; an empty one may have a hint about its workspace."""
         if {"id", "workspace", "name"} <= self.parameters.keys():
             self.parameters |= _FETCH_KEY
             self.defaults |= dict.fromkeys(_FETCH_KEY)
@@ -397,6 +400,10 @@ def _with_written(shape: ResponseSchema) -> ResponseSchema:
         if name:
             _WRITTEN_SHAPES[shape.name] = found
     return found
+
+
+def _list_field(answers: ResponseSchema) -> str:
+    return next(name for name, field in answers.fields.items() if field.shown == "answer")
 
 
 def _public_name(parameter: str) -> str:

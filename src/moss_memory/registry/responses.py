@@ -304,6 +304,10 @@ WRITTEN: dict[str, Field] = {
 }
 """The fields that every answer of a writing tool may have."""
 
+HINT: dict[str, Field] = {
+    "hint": text("of an empty list in a workspace that does not exist: the nearest ones", optional=True, shown="never")
+}
+"""The field of lists that read a workspace which does not exist as empty."""
 OMITTED = Field(
     "map",
     "how many items each list lost to the budget, by its name",

@@ -18,7 +18,7 @@ ERASED = "[erased]"
 class HardDelete:
     """A planned deletion with its counts; `execute` carries it out."""
 
-    __slots__ = ("execute", "owners", "places", "removed", "texts")
+    __slots__ = ("execute", "owners", "removed", "row_versions", "texts")
 
     def __init__(
         self,
@@ -28,14 +28,14 @@ class HardDelete:
         versions: int = 0,
         vectors: int = 0,
         texts: Iterable[str | None] = (),
-        places: Iterable[RowVersion] = (),
+        row_versions: Iterable[RowVersion] = (),
         owners: Iterable[str] = (),
     ) -> None:
         self.execute = execute
         self.removed = {"rows": rows, "versions": versions, "vectors": vectors}
         self.texts = list(dict.fromkeys(text for text in texts if text and text != ERASED))
         """The deleted texts: other rows that contain one of them quote it."""
-        self.places = set(places)
+        self.row_versions = set(row_versions)
         """The rows with these texts."""
         self.owners = set(owners)
         """The plans and tasks whose hand-overs may quote them."""
@@ -52,6 +52,6 @@ class HardDelete:
             execute,
             **sums,
             texts=[text for one in (self, *others) for text in one.texts],
-            places=[place for one in (self, *others) for place in one.places],
+            row_versions=[version for one in (self, *others) for version in one.row_versions],
             owners=[owner for one in (self, *others) for owner in one.owners],
         )

@@ -53,7 +53,7 @@ class ListFilters:
         conditions = [*self.conditions, *more]
         return "where " + " and ".join(conditions) if conditions else ""
 
-    def shown(self) -> str:
+    def as_text(self) -> str:
         """Return the filters as text for a message."""
         return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in self.named)
 

@@ -34,7 +34,7 @@ class Address:
             self.workspace_norm = normalize_workspace(asked, what=f"{at}workspace")
             self.name_norm = normalize_name(name, what=f"{at}name")
 
-    def shown(self) -> str:
+    def as_text(self) -> str:
         """Return the address as text for a message, with a long id truncated."""
         return self.id[:64] if self.id else f"{self.workspace or DEFAULT_WORKSPACE}/{self.name}"
 
@@ -96,7 +96,7 @@ class AddressedRows:
 
     def _explain_missing(self, tx: ReadTransaction, address: Address, also: str, *, suggest: bool) -> MossError:
         """Return the error for an address: its row has expired, was deleted, both, or does not exist."""
-        if not tx.call.advice:
+        if not tx.call.suggest:
             return self.not_found(address)
         row = self.find_or_none(tx, address, include_deleted=True)
         if row is None:
@@ -110,7 +110,7 @@ class AddressedRows:
         recovery = self._fetch_call(address, row, deleted=deleted, expired=expired)
         if deleted and not expired and not self._is_name_taken(tx, row):
             recovery = next_call(f"{self.noun}_restore", {"id": row["id"]}, f"brings the deleted {self.noun} back")
-        return MossError("NOT_FOUND", f"{self.noun} not found: {address.shown()} (it {why})", recovery=recovery)
+        return MossError("NOT_FOUND", f"{self.noun} not found: {address.as_text()} (it {why})", recovery=recovery)
 
     def _add_suggestions(self, tx: ReadTransaction, address: Address, also: str, refusal: MossError) -> None:
         """Add to the error the same name in other workspaces, similar names, and the call that fetches the first."""
@@ -192,7 +192,7 @@ class AddressedRows:
 
     def not_found(self, address: Address) -> MossError:
         """Return the error for an address without a row."""
-        said = f"{self.noun} not found: {address.shown()}"
+        said = f"{self.noun} not found: {address.as_text()}"
         if address.id is not None:
             why = f"lists every {self.noun} with its id, name and workspace"
             recovery = next_call(self._lists_all, {"include_deleted": True}, why)

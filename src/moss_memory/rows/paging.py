@@ -26,7 +26,7 @@ class Page:
         self.offset = offset
 
     @property
-    def most(self) -> int:
+    def end(self) -> int:
         """The number of rows up to the end of this page."""
         return min(self.offset + self.limit, MOST_ROWS)
 

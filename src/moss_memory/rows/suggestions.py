@@ -120,15 +120,15 @@ def distance_to(name: str) -> Callable[[str], int]:
 
     All cells of a column of the matrix are the bits of one number (Myers 1999): 10 µs instead of 100 with a loop.
     """
-    places: dict[str, int] = {}
-    for place, letter in enumerate(name):
-        places[letter] = places.get(letter, 0) | 1 << place
+    bits_by_letter: dict[str, int] = {}
+    for bit, letter in enumerate(name):
+        bits_by_letter[letter] = bits_by_letter.get(letter, 0) | 1 << bit
     size, last, whole = len(name), 1 << (len(name) - 1), (1 << len(name)) - 1
 
     def distance(other: str) -> int:
         rises, falls, apart = whole, 0, size
         for letter in other:
-            same = places.get(letter, 0)
+            same = bits_by_letter.get(letter, 0)
             level = same | falls
             carried = (((same & rises) + rises) ^ rises) | same
             up, down = falls | ~(carried | rises), rises & carried

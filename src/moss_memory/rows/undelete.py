@@ -138,8 +138,8 @@ def _restore_all(tx: Transaction, versioned: Versioned, given: dict[str, Any]) -
         _undelete(tx, versioned, row["id"])
     if chosen:  # otherwise the filter is any text of the caller
         tx.set_event_subject(workspace=filters.parameters.get("f_workspace"))
-    place = {"workspace": given["workspace"]} if given.get("workspace") else {}
-    return {"restored_count": len(chosen), "skipped": skipped, **place, **_findings(tx, versioned, chosen)}
+    workspace = {"workspace": given["workspace"]} if given.get("workspace") else {}
+    return {"restored_count": len(chosen), "skipped": skipped, **workspace, **_findings(tx, versioned, chosen)}
 
 
 def _findings(tx: ReadTransaction, versioned: Versioned, rows: list[dict[str, Any]]) -> dict[str, Any]:

@@ -182,7 +182,7 @@ class Versioned:
             versions=len(earlier),
             vectors=tx.vectors_of(self.family, [number]),
             texts=[*texts, *(text for _, *said in earlier for text in said)],
-            places=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
+            row_versions=[(self.rows.table, number), *(("versions", version) for version, *_ in earlier)],
         )
 
     def erasure_of_version(self, tx: ReadTransaction, row: dict[str, Any], version: int) -> HardDelete:
@@ -235,7 +235,7 @@ def other_version(versioned: Versioned, row: dict[str, Any], expected: int) -> M
     )
     return MossError(
         "VERSION_MISMATCH",
-        f"{address.shown()} is at version {actual}, not {expected}; fetch it, apply your change to what is there now "
+        f"{address.as_text()} is at version {actual}, not {expected}; fetch it, apply your change to what is there now "
         f"and send it with `expected_version: {actual}`",
         details={"expected": expected, "actual": actual},
         recovery=next_call(f"{family}_fetch", address.arguments(), f"shows the {family} as it is now"),

@@ -14,7 +14,7 @@ from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.embedding.embedder import embedder
 
 from .hits import number_of, rows_of
-from .vectors import Passages
+from .vectors import ChunkVectors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from moss_memory.search.embedding.encoder import Embedder
-    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Row, Transaction
+    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Transaction
 
     from .vectors import VectorMatrix
 
@@ -37,15 +37,6 @@ if TYPE_CHECKING:
         def vectors(self) -> VectorMatrix:
             """Return the vectors of its database."""
 
-    class FilterScope(Protocol):
-        """The filters of a search in the SQL of its engine."""
-
-        def rows(self, sql: str, **values: Any) -> list[Row]:
-            """Run a statement with the parameters of the filters and these, and return its rows."""
-
-        def documents(self, number: str) -> str:
-            """Return all filters as SQL over a column of document numbers."""
-
 
 EMBED_S = 2.0
 """The time that a search spends on missing vectors before it answers."""
@@ -54,7 +45,6 @@ BATCH = 16
 """The number of vectors that are stored in one transaction."""
 
 _POLL_S = 0.05
-_MAX_PENDING = 1000
 
 
 def count_unembedded(tx: ReadTransaction) -> int:
@@ -76,25 +66,16 @@ def find_unembedded(tx: ReadTransaction, docs: Sequence[int], model: str, other_
 def embed_pending(
     engine: VectorEngine,
     tx: ReadTransaction,
-    scope: FilterScope,
     call: CallContext,
     model: Embedder,
     matrix: VectorMatrix,
-) -> tuple[Passages, int]:
-    """Embed queued documents within the filters, newest first, for at most `EMBED_S`; also return the number left.
+    docs: list[int],
+) -> tuple[ChunkVectors, int]:
+    """Embed queued documents for at most `EMBED_S`; also return the number of those that were embedded.
 
     If another search is embedding, this one waits for it, because both may need the same documents, and embeds nothing
     if the time runs out.
     """
-    source = f"select seq, doc from unembedded where true{scope.documents('unembedded.doc')}"
-    if matrix.other_models:
-        source += f" union all select -seq, doc from vectors where model <> :moss_model{scope.documents('vectors.doc')}"
-    values = {"moss_model": model.name}
-    rows = scope.rows(f"select doc from ({source}) as waits order by seq desc limit {_MAX_PENDING}", **values)
-    docs: list[int] = [doc for (doc,) in rows]
-    if not docs:
-        return Passages.of([], model.dimensions), 0
-    count: int = scope.rows(f"select count(*) from ({source}) as waits", **values)[0][0]
     embedded: Embedded = []
     deadline = time.monotonic() + EMBED_S
     if _acquire_lock(matrix, call, deadline):
@@ -108,7 +89,7 @@ def embed_pending(
         finally:
             matrix.embedding_lock.release()
     ready = [(0, doc, blob) for doc, _, blob in embedded if blob is not None]
-    return Passages.of(ready, model.dimensions), count - len(embedded)
+    return ChunkVectors.of(ready, model.dimensions), len(embedded)
 
 
 def _acquire_lock(matrix: VectorMatrix, call: CallContext, deadline: float) -> bool:

@@ -1,21 +1,25 @@
 """Parse the text of a query: a natural question, or an expression with operators.
 
 A query with a quoted phrase, a `word*` or an upper-case AND, OR or NOT is an expression; every other text, with any
-punctuation, is a natural question.
+punctuation, is a natural question. In an expression `foo.go` or `C++` is the phrase of the words in it, and a
+parenthesis that follows a word, as in `call(x)`, is part of that text.
 """
 
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 
-from .expression import Expression, Token, find_tokens, is_long, negated_nodes, parse_tokens, positive_operands
-from .tokens import STOP_WORDS, question_words, stems_of
+from .expression import Expression, negated_nodes, parse_tokens, positive_operands
+from .tokens import STOP_WORDS, question_words, stems_of, words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .expression import Operand
 
 MAX_CHARS = 1000
+OPERATORS = ("AND", "OR", "NOT")
+ENOUGH_WORDS = 3
+"""In a query of at least this many words an unbalanced quote is text, and without hits it is asked as a question."""
 
 
 class Query:
@@ -46,6 +50,18 @@ class Query:
         """The operands of NOT, which no hit may match; for searches by `words` and `meaning`."""
         self.relaxed = relaxed
         """The same words as a natural question, to be asked if the expression has no hits."""
+
+
+class Token:
+    """One token of a query: an operator, a parenthesis, a phrase, a prefix or a word."""
+
+    __slots__ = ("is_text", "kind", "text")
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind = kind
+        self.text = text
+        self.is_text = kind in ("word", "(", ")")
+        """True if the token is no operator; parentheses alone do not make an expression."""
 
 
 def parse(text: str) -> Query:
@@ -116,3 +132,96 @@ def _question_words(text: str) -> tuple[str, ...]:
     for word, stem in zip(words, stems_of(words), strict=True):
         by_stem.setdefault(stem, word)
     return tuple(by_stem.values())
+
+
+def find_tokens(text: str) -> list[Token]:
+    """Split a query into tokens; refuse an unbalanced parenthesis, or an unbalanced quote in a short query."""
+    tokens: list[Token] = []
+    at = 0
+    while at < len(text):
+        char = text[at]
+        if char.isspace():
+            at += 1
+        elif char == '"':
+            phrase, at = _read_phrase(text, at)
+            if phrase is not None:
+                tokens.append(phrase)
+        elif char in "()":
+            tokens.append(Token(char, char))
+            at += 1
+        else:
+            end = _end_of_word(text, at)
+            tokens.append(_word_token(text[at:end]))
+            at = end
+    _pair_parentheses(tokens)
+    return tokens
+
+
+def _read_phrase(text: str, start: int) -> tuple[Token | None, int]:
+    """Return the phrase that begins here, or None if its quote is unbalanced, and the offset of the next token."""
+    at = start + 1
+    while True:
+        end = text.find('"', at)
+        if end < 0:
+            if is_long(text):
+                return None, start + 1
+            raise invalid_request(
+                f"`query` has a quote without its partner at character {start + 1}; close or remove it"
+            )
+        if text[end + 1 : end + 2] != '"':
+            break
+        at = end + 2
+    starred = text[end + 1 : end + 2] == "*"
+    inside = text[start + 1 : end].replace('""', " ")
+    return Token("prefix" if starred else "phrase", inside), end + 1 + starred
+
+
+def is_long(text: str) -> bool:
+    """Return True if a query has at least three words that are no operators, quoted or not."""
+    parts = text.replace("(", " ").replace(")", " ").split()
+    words = question_words(" ".join(part for part in parts if part not in OPERATORS))
+    return len(words) >= ENOUGH_WORDS
+
+
+def _end_of_word(text: str, start: int) -> int:
+    """Return the end of a run of text: a space, a quote, or a parenthesis that is not part of the text."""
+    depth = 0
+    for at in range(start, len(text)):
+        char = text[at]
+        if char.isspace() or char == '"':
+            return at
+        if char == "(":
+            if text[start:at] in OPERATORS:
+                return at
+            depth += 1
+        elif char == ")":
+            if depth == 0:
+                return at
+            depth -= 1
+    return len(text)
+
+
+def _word_token(text: str) -> Token:
+    if text in OPERATORS:
+        return Token(text, text)
+    body = text.rstrip("*")
+    if body != text and words_in(body[-1:]):
+        return Token("prefix", body)
+    return Token("word", text)
+
+
+def _pair_parentheses(tokens: list[Token]) -> None:
+    """Refuse unbalanced parentheses, and turn one that closes a `call(` of a text into text."""
+    opened: list[str] = []
+    for token in tokens:
+        if token.kind == "word":
+            opened.extend("t" * (token.text.count("(") - token.text.count(")")))
+        elif token.kind == "(":
+            opened.append("(")
+        elif token.kind == ")":
+            if not opened:
+                raise invalid_request('`query` has a ")" without its "("; add or remove one, or put the text in quotes')
+            if opened.pop() == "t":
+                token.kind = "word"
+    if opened:
+        raise invalid_request('`query` has a "(" without its ")"; add or remove one, or put the text in quotes')

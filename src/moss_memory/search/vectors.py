@@ -11,6 +11,8 @@ from itertools import islice
 
 from moss_memory.search.embedding.encoder import FLOOR
 
+from .hits import codes_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,26 +35,26 @@ if TYPE_CHECKING:
         def numbers(self) -> Iterable[int]:
             """Return the seq of every vector."""
 
-        def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+        def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
             """Return the passages that this snapshot sees, given passages read up to a position."""
 
 
 _START_BYTES = 4
 _ROW_BATCH = 4096
 _BLOCK = 512
-"""Passages in one multiplication: as floats they fit into the cache of a core, which halves the time of 2048."""
+"""ChunkVectors in one multiplication: as floats they fit into the cache of a core, which halves the time of 2048."""
 _MAX_CACHED_DOCUMENTS = 1000
 _MAX_CACHED_QUESTIONS = 32
 
 
-def encode_passages(starts: list[int], vectors: Vectors) -> bytes:
+def encode_chunks(starts: list[int], vectors: Vectors) -> bytes:
     """Encode the passages of a document: all offsets in the text, then all vectors, one byte for each dimension."""
     import numpy as np
 
     return b"".join((np.array(starts, dtype="<u4").tobytes(), _quantize(vectors).tobytes()))
 
 
-def decode_passages(blob: bytes, dimensions: int) -> tuple[Any, Any]:
+def decode_chunks(blob: bytes, dimensions: int) -> tuple[Any, Any]:
     """Decode the offsets and the vectors of passages."""
     import numpy as np
 
@@ -77,62 +79,62 @@ def _norms(vectors: Any) -> Any:
     return np.maximum(np.sqrt((wide * wide).sum(axis=-1)), 1.0)  # a damaged vector may be all zeros
 
 
-class Passages:
-    """Passages of documents, those of one document adjacent. Never changed once made."""
+class ChunkVectors:
+    """ChunkVectors of documents, those of one document adjacent. Never changed once made."""
 
-    __slots__ = ("_order", "docs", "first", "norms", "places", "seqs", "vectors")
+    __slots__ = ("_order", "docs", "first", "norms", "offsets", "seqs", "vectors")
 
-    def __init__(self, docs: Any, seqs: Any, first: Any, places: Any, vectors: Any, norms: Any) -> None:
+    def __init__(self, docs: Any, seqs: Any, first: Any, offsets: Any, vectors: Any, norms: Any) -> None:
         self.docs = docs
         self.seqs = seqs
         """The seq of each document's row in the database."""
         self.first = first
         """The index of each document's first passage, followed by the number of passages."""
-        self.places = places
+        self.offsets = offsets
         """The offset of each passage in its text."""
         self.vectors = vectors
         self.norms = norms
         self._order: Any = None
 
     @classmethod
-    def of(cls, rows: list[tuple[int, int, bytes]], dimensions: int) -> Passages:
+    def of(cls, rows: list[tuple[int, int, bytes]], dimensions: int) -> ChunkVectors:
         """Decode the passages of rows `(seq, doc, blob)`."""
         import numpy as np
 
-        decoded = [decode_passages(blob, dimensions) for _, _, blob in rows]
-        counts = [len(places) for places, _ in decoded]
+        decoded = [decode_chunks(blob, dimensions) for _, _, blob in rows]
+        counts = [len(offsets) for offsets, _ in decoded]
         empty = np.zeros((0, dimensions), dtype=np.int8)
         vectors = np.concatenate([empty, *(vectors for _, vectors in decoded)])
         return cls(
             np.array([doc for _, doc, _ in rows], dtype=np.int64),
             np.array([seq for seq, _, _ in rows], dtype=np.int64),
             np.cumsum([0, *counts], dtype=np.int64),
-            np.concatenate([np.zeros(0, dtype=np.uint32), *(places for places, _ in decoded)]),
+            np.concatenate([np.zeros(0, dtype=np.uint32), *(offsets for offsets, _ in decoded)]),
             vectors,
             _norms(vectors),
         )
 
-    def select(self, keep: Any) -> Passages:
+    def select(self, keep: Any) -> ChunkVectors:
         """Return the passages of the documents for which a mask is True."""
         import numpy as np
 
         counts = np.diff(self.first)
         inside = np.repeat(keep, counts)
         first = np.concatenate([[0], np.cumsum(counts[keep])])
-        return Passages(
-            self.docs[keep], self.seqs[keep], first, self.places[inside], self.vectors[inside], self.norms[inside]
+        return ChunkVectors(
+            self.docs[keep], self.seqs[keep], first, self.offsets[inside], self.vectors[inside], self.norms[inside]
         )
 
-    def concat(self, other: Passages) -> Passages:
+    def concat(self, other: ChunkVectors) -> ChunkVectors:
         """Return these passages followed by others."""
         import numpy as np
 
         join = np.concatenate
-        return Passages(
+        return ChunkVectors(
             join([self.docs, other.docs]),
             join([self.seqs, other.seqs]),
             join([self.first, other.first[1:] + self.first[-1]]),
-            join([self.places, other.places]),
+            join([self.offsets, other.offsets]),
             join([self.vectors, other.vectors]),
             join([self.norms, other.norms]),
         )
@@ -157,10 +159,10 @@ class Passages:
         found = self._order[np.minimum(at, len(self.docs) - 1)]
         return np.where(self.docs[found] == docs, found, -1)
 
-    def nearest_place(self, position: int, question: Vectors) -> int:
+    def nearest_offset(self, position: int, question: Vectors) -> int:
         """Return the offset of the most similar passage of a document in its text."""
         start, end = self.first[position : position + 2].tolist()
-        return int(self.places[start + int(self._cosines(question, start, end).argmax())])
+        return int(self.offsets[start + int(self._cosines(question, start, end).argmax())])
 
     def _cosines(self, question: Vectors, start: int, end: int) -> Any:
         import numpy as np
@@ -180,7 +182,7 @@ class Similarities:
     Unrelated texts have a different cosine in each model, the model's floor; here every floor is scaled to `FLOOR`.
     """
 
-    def __init__(self, parts: list[Passages], question: Vectors, floor: float) -> None:
+    def __init__(self, parts: list[ChunkVectors], question: Vectors, floor: float) -> None:
         import numpy as np
 
         self._question = question
@@ -190,6 +192,14 @@ class Similarities:
         self.docs = np.concatenate([np.zeros(0, dtype=np.int64), *(part.docs for part in self._parts)])
         self.values = np.concatenate([np.zeros(0), *self._values])
         """The similarity of each of `docs`."""
+
+    def best_first(self, codes: list[int]) -> tuple[list[int], list[float]]:
+        """Return the documents of these sources that are similar enough, and their similarities, best first."""
+        import numpy as np
+
+        enough = np.flatnonzero((self.values >= FLOOR) & np.isin(codes_of(self.docs), codes))
+        order = enough[np.lexsort((-self.docs[enough], -self.values[enough]))]
+        return self.docs[order].tolist(), self.values[order].tolist()
 
     def of(self, docs: Any) -> Any:
         """Return the similarities of documents; 0 if one has no vector."""
@@ -201,14 +211,14 @@ class Similarities:
             found = np.where(at < 0, found, values[at])
         return found
 
-    def place(self, doc: int) -> int:
+    def offset(self, doc: int) -> int:
         """Return the offset of a document's most similar passage in its text; 0 if it has no vector."""
         import numpy as np
 
         for part in self._parts:
             at = int(part.positions(np.array([doc]))[0])
             if at >= 0:
-                return part.nearest_place(at, self._question)
+                return part.nearest_offset(at, self._question)
         return 0
 
 
@@ -225,7 +235,7 @@ class VectorMatrix:
 
     def _reset(self, model: str, identity: object) -> None:
         self._of = (model, identity)
-        self._parts: list[Passages] = []
+        self._parts: list[ChunkVectors] = []
         self._seen = 0
         self._others: set[int] = set()
 
@@ -234,7 +244,7 @@ class VectorMatrix:
         """True if there are vectors of another model, whose documents have to be embedded again."""
         return bool(self._others)
 
-    def read(self, rows: VectorRows, model: Embedder, identity: object) -> list[Passages]:
+    def read(self, rows: VectorRows, model: Embedder, identity: object) -> list[ChunkVectors]:
         """Update the passages from the database and return those that the transaction sees."""
         with self._lock:
             if self._of != (model.name, identity):
@@ -256,7 +266,7 @@ class VectorMatrix:
                 known = self._others.union(*(part.seqs.tolist() for part in parts))
             rows = [row for row in rows if row[0] not in known]
             own = [(seq, doc, vector) for seq, doc, vector in rows if vector is not None]
-            parts.append(Passages.of(own, model.dimensions))
+            parts.append(ChunkVectors.of(own, model.dimensions))
             self._others.update(seq for seq, _, vector in rows if vector is None)
             while len(parts) > 1 and 2 * len(parts[-1].vectors) >= len(parts[-2].vectors):
                 last = parts.pop()
@@ -296,7 +306,7 @@ class VectorMatrix:
         cached = self._computed.get(doc)
         if cached is not None and cached[0] == digest:
             return cached[1]
-        blob = encode_passages(*model.passages(title, text)) if title.strip() or text.strip() else None
+        blob = encode_chunks(*model.encode_chunks(title, text)) if title.strip() or text.strip() else None
         if len(self._computed) >= _MAX_CACHED_DOCUMENTS:
             self.clear_cache()
         self._computed[doc] = (digest, blob)

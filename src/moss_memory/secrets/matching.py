@@ -1,7 +1,8 @@
 """Search for credentials in a text, in time that grows linearly with its length.
 
-Nearly every text contains none, so a quick check comes first: the beginnings of the words in long runs of characters,
-and literals that always stand in or beside a credential. Patterns are tried only at the places that these name.
+Nearly every text contains none, so a cheap test comes first: find runs of at least 16 characters that may form a key,
+and look up the first letters of their words and a few literals. A pattern runs only if its prefix or literal was found,
+and starts at that offset. Quantifiers are bounded or possessive (`{0,3}`, `{1,200}+`), so no pattern backtracks far.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from .kinds import (
     TWITTER,
     ZEROS,
 )
+from .randomness import BLOCK_CHARS, class_changes, compiled, is_after_base64, is_in_block, is_random
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,29 +51,28 @@ _CLASSES = bytes(ord("a") if code in _LETTERS + b"_-./+~%" else ord(" ") for cod
 _WORDS = bytes(code if code in _LETTERS else ord(" ") for code in range(256))
 _RUN = b"a" * SHORTEST
 _HEAD = 3
-_WEAK_PREFIX = 6
-_BLOCK_LINE = 60
-_BLOCK_CHARS = 40
+"""The number of letters by which prefixes are looked up; no prefix begins with a shorter word."""
 _NAME_CHARS = 80
 _LINE_CHARS = 300
 _LONGEST_NAMED = 8000
 _SAMPLE = 200
+"""Randomness is measured on the first characters, so that a long run takes no more time than a short one."""
 _ESCAPE = r"\\(?:[nrtbf]|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2})"
-_BASE64_SIGNS = frozenset("+/-_")
 _BETWEEN_CHARS = 32
 _BETWEEN = (
     r"(?:\\{0,1}[\"'`]{0,1}\]{0,1}\s{0,3}(?::=|=>|==|=|:)\s{0,3}(?:\\{0,1}[\"'`]){0,1}"
     r"(?:(?i:bearer|basic|token|apikey|api-key|ssws|geniekey|key|bot)\s|base64:){0,1}"
     r"|[\"']{0,1}\s(?:is|was)(?: now){0,1}:{0,1}\s|\s{1,2}|[\"']\s{0,1},\s{0,1})\Z"
 )
-"""The text between the name of a secret and its value."""
+"""The text between the name of a secret and its value: an assignment, with quotes and a scheme such as `Bearer`; or
+`is` or `was`; or blanks; or the comma between two quoted texts."""
 _NAME_LETTERS = (_LETTERS + b"_.-").decode()
 _GENERAL = ("named-secret", "token-in-url", "password-setting", "api-key")
 _BEFORE_VALUE = frozenset("=:\"'` \t>")
 
 
 def spans_in(text: str, check: Check | None = None) -> list[Span]:
-    """Return the places and kinds of the credentials in a text, in order, none inside another."""
+    """Return the spans and kinds of the credentials in a text, in order, none inside another."""
     found = sorted(_spans(text, check or _no_check), key=lambda span: (span[0], -span[1], span[2] in _GENERAL))
     kept: list[Span] = []
     for span in found:
@@ -139,7 +140,7 @@ def _long_runs(text: str, ascii_text: bytes) -> list[tuple[int, bytes]]:
         end = len(classes) if end < 0 else end
         runs.append((start, ascii_text[start:end]))
         if text[start - 1 : start] == "\\":  # the first letter may be that of a line break in JSON
-            escape = _compiled(_ESCAPE).match(text, start - 1)
+            escape = compiled(_ESCAPE).match(text, start - 1)
             if escape is not None:
                 runs.append((escape.end(), ascii_text[escape.end() : end]))
         start = classes.find(_RUN, end)
@@ -179,7 +180,7 @@ def _prefixed(text: str, prefix: str, kind: str, check: Check) -> Iterator[Span]
         if _is_edge(text, start):
             match = _rest(PREFIXED[kind][1]).match(text, end)
             if match is not None:
-                if _is_random(text[end : match.end()], prefix) and not _is_in_block(text, start, match.end(), prefix):
+                if is_random(text[end : match.end()], prefix) and not is_in_block(text, start, match.end(), prefix):
                     yield start, match.end(), kind
                 end = match.end()
         count += 1
@@ -194,11 +195,6 @@ def _rest(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{pattern}+" if pattern.endswith(",}") else f"(?:{pattern})(?![A-Za-z0-9_])", re.ASCII)
 
 
-@functools.cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.ASCII)
-
-
 def _is_edge(text: str, start: int) -> bool:
     """Return whether a value may begin here: not inside a word, but after an escaped character."""
     if start == 0:
@@ -207,95 +203,7 @@ def _is_edge(text: str, start: int) -> bool:
     if not (before.isascii() and before.isalnum()):
         return True
     behind = text[max(0, start - 6) : start]
-    return behind.rfind("%") == len(behind) - 3 >= 0 or _compiled(rf"(?:{_ESCAPE})\Z").search(behind) is not None
-
-
-def _is_random(value: str, prefix: str = "") -> bool:
-    """Return whether characters look as if they were drawn at random: no word, no mask, no run of zeros.
-
-    Keys with a prefix of capitals are of capitals and may have no digit.
-    """
-    sample = value[:400]
-    most = max(map(sample.count, set(sample)))
-    if 3 * most > len(sample) or len(set(sample)) < min(8, len(sample) // 3):
-        return False
-    if _compiled(PLACEHOLDER_PARTS).search(sample):
-        return False
-    if prefix.isupper() and sample.isupper():
-        return True
-    return _compiled("[0-9]").search(sample) is not None or 4 * _class_changes(sample) >= len(sample)
-
-
-def _class_changes(value: str) -> int:
-    """Count the neighbours of different classes: small letter, capital, digit, other."""
-    classes = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
-    return sum(map(str.__ne__, classes, classes[1:]))
-
-
-def _is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
-    """Return whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
-    if len(prefix) > _WEAK_PREFIX:
-        return False
-    if _is_inside_base64(text, start):
-        return True
-    if not prefix.isalnum():
-        return False
-    if _is_after_base64(text, start):
-        return not _line_begins(text, start, prefix)
-    if text[start - 1 : start] in _BASE64_SIGNS and _is_after_base64(text, _run_start(text, start)):
-        return True
-    after = _compiled(
-        rf"[\w+/-]{{0,100}}+[\"',\\nr\r]{{0,4}}(?:\n|\\n)[\s\"']{{0,12}}([\w+/=-]{{{_BLOCK_LINE}}})"
-    ).match(text, end)
-    return after is not None and _is_base64(after[1]) and not after[1].startswith(prefix)
-
-
-def _is_inside_base64(text: str, start: int) -> bool:
-    """Return whether a character of base64 precedes an offset, and much base64 before that."""
-    before = text[max(0, start - _BLOCK_LINE) : start]
-    if before[-1:].isalnum():
-        return False
-    inside = _compiled(rf"[A-Za-z0-9+/]{{{_BLOCK_CHARS},}}\Z|[\w-]{{{_BLOCK_CHARS},}}\Z").search(before)
-    return inside is not None and _is_base64(inside[0])
-
-
-def _run_start(text: str, start: int) -> int:
-    """Return the start of the base64 that ends at an offset; it is at most one line long."""
-    before = text[max(0, start - _BLOCK_LINE) : start]
-    run = _compiled(r"(?:\\n){0,1}([\w+/-]{1,60})\Z").search(before)
-    return start if run is None else start - len(run[1])
-
-
-def _is_after_base64(text: str, start: int) -> bool:
-    """Return whether the line before a place is one of base64."""
-    line_end = text[max(0, start - 12) : start]
-    if "\n" not in line_end and "\\n" not in line_end:
-        return False
-    before = _compiled(r"[\s\"',\\nr+]{1,12}\Z").sub("", text[max(0, start - _BLOCK_LINE - 24) : start])
-    line = before[-_BLOCK_LINE:]
-    return len(line) == _BLOCK_LINE and _is_base64(line)
-
-
-def _line_begins(text: str, start: int, prefix: str) -> bool:
-    """Return whether the line before begins with the same prefix: then it is a list of such values.
-
-    Prefixes that look like the base64 of zeros begin many lines of a binary.
-    """
-    if prefix.endswith("AA"):
-        return False
-    line_end = text.rfind("\n", max(0, start - 12), start)
-    line_start = text.rfind("\n", max(0, line_end - 400), line_end) + 1
-    return text.startswith(prefix, line_start)
-
-
-def _is_base64(part: str) -> bool:
-    """Return whether a text is base64 of random bytes or of zeros: no path, no ruler, no hexadecimal number."""
-    if _compiled(r"[A-Za-z0-9+/=]*|[\w=-]*").fullmatch(part) is None:
-        return False
-    if 3 * part.count("A") >= len(part):
-        return True
-    is_mixed = all(_compiled(kind).search(part) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]"))
-    return is_mixed and 5 * sum(map(_class_changes, _compiled("[^A-Za-z0-9]").split(part))) >= len(part)
+    return behind.rfind("%") == len(behind) - 3 >= 0 or compiled(rf"(?:{_ESCAPE})\Z").search(behind) is not None
 
 
 def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Iterator[Span]:
@@ -312,7 +220,7 @@ def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Itera
             kind = _kind_by_name(text, start, end)
             if kind:
                 yield start, end, kind
-        if b"AA" in run[:_BLOCK_CHARS]:
+        if b"AA" in run[:BLOCK_CHARS]:
             yield from _begun_with_zeros(text, start)
     if "sig=" in text:
         yield from _matches(text, SIGNED_URL, "azure-sas-signature")
@@ -320,23 +228,23 @@ def _unprefixed(text: str, runs: list[tuple[int, bytes]], check: Check) -> Itera
 
 def _begun_with_zeros(text: str, start: int) -> Iterator[Span]:
     """Yield a value that begins with the base64 of zeros; a longer text before it would be that of a binary."""
-    zeros = text.find(ZEROS, start, start + _BLOCK_CHARS + len(ZEROS))
+    zeros = text.find(ZEROS, start, start + BLOCK_CHARS + len(ZEROS))
     if zeros >= 0 and _is_edge(text, zeros) and not _is_continued(text, zeros):
         yield from _at(text, zeros, TWITTER, "twitter-bearer-token")
-    digits = _compiled(r"[0-9]{8,10}:\Z").search(text[max(0, start - 11) : start])
+    digits = compiled(r"[0-9]{8,10}:\Z").search(text[max(0, start - 11) : start])
     if digits is not None:
         yield from _at(text, start - len(digits[0]), TELEGRAM, "telegram-bot-token")
 
 
 def _is_continued(text: str, zeros: int) -> bool:
     """Return whether zeros or other base64 end the line before."""
-    return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or _is_after_base64(text, zeros)
+    return text[max(0, zeros - 8) : zeros].rstrip().endswith("AA") or is_after_base64(text, zeros)
 
 
 def _at(text: str, start: int, pattern: str, kind: str) -> Iterator[Span]:
-    """Yield the value of a kind that begins at one place, if there is one."""
+    """Yield the value of a kind that begins at an offset, if there is one."""
     match = _rest(pattern).match(text, start)
-    if match is not None and _is_random(match[0].lstrip("A")):
+    if match is not None and is_random(match[0].lstrip("A")):
         yield start, match.end(), kind
 
 
@@ -344,9 +252,9 @@ def _kind_by_name(text: str, start: int, end: int) -> str:
     """Return the kind of a value by the name of its setting; the empty string if it is no secret."""
     before = text[max(0, start - _NAME_CHARS) : start].rpartition("\n")[2]
     value = text[start:end]
-    if _compiled(NAME_SIGNS).search(before.lower()) is None:
+    if compiled(NAME_SIGNS).search(before.lower()) is None:
         return ""  # nearly always: the patterns below take ten times as long
-    login = _compiled(LOGIN).search(before)
+    login = compiled(LOGIN).search(before)
     if login is not None and _is_login(value):
         return "docker-registry-auth" if login[1] else "basic-authorization"
     if not _is_secret_value(value):
@@ -358,50 +266,54 @@ def _kind_by_name(text: str, start: int, end: int) -> str:
 
 
 def _fits(name: str, names: str, value: str, values: str) -> bool:
-    return _compiled(values).fullmatch(value) is not None and _compiled(names).search(name) is not None
+    return compiled(values).fullmatch(value) is not None and compiled(names).search(name) is not None
 
 
 def _is_secret_value(value: str) -> bool:
-    """Return whether a run is no word, path, version or the like."""
+    """Return whether a run is a key, and not a word, a path, a version or the name of a file.
+
+    Keys mix digits with letters. The fewer groups of digits a value has, the more often its characters must change
+    class: after every second one for one group (`checkout2026Release`), third for two, fourth for three and more. A
+    hexadecimal number must have 32 digits, because shorter ones are commits and colours.
+    """
     part = max(value[:_SAMPLE].split("."), key=len)
-    if len(part) < SHORTEST or value.startswith("eyJ") or _compiled("[0-9]").search(part) is None:
+    if len(part) < SHORTEST or value.startswith("eyJ") or compiled("[0-9]").search(part) is None:
         return False
-    if _compiled(r"[A-Za-z0-9+/]*|[\w~+-]*").fullmatch(part) is None or not _is_random(part):
+    if compiled(r"[A-Za-z0-9+/]*|[\w~+-]*").fullmatch(part) is None or not is_random(part):
         return False
-    if _compiled(r"[0-9a-f-]*").fullmatch(part):
+    if compiled(r"[0-9a-f-]*").fullmatch(part):
         return len(part) >= 32 and not part.replace("-", "").isdigit()
-    groups = len(_compiled(r"[0-9]{1,200}+").findall(part))
-    turns = _class_changes(part)
-    least = 4 if groups < 2 else 3 if groups == 2 else 2
-    return groups >= 1 and 8 * turns >= least * len(part)
+    groups = len(compiled(r"[0-9]{1,200}+").findall(part))
+    eighths = 4 if groups < 2 else 3 if groups == 2 else 2
+    return groups >= 1 and 8 * class_changes(part) >= eighths * len(part)
 
 
 def _name_before(before: str) -> str:
     """Return the name of the setting at the end of a text, if it is one of a secret."""
     quoted = before.rstrip("\"'`\\")
-    between = _compiled(_BETWEEN).search(quoted, max(0, len(quoted) - _BETWEEN_CHARS))
+    between = compiled(_BETWEEN).search(quoted, max(0, len(quoted) - _BETWEEN_CHARS))
     if between is None:
         return ""
     words = quoted[: between.start()]
-    if _compiled(rf"{NAMES_OF_SECRETS}[\w.\-]{{0,24}}+\Z").search(words) is None:
+    if compiled(rf"{NAMES_OF_SECRETS}[\w.\-]{{0,24}}+\Z").search(words) is None:
         return ""
     name = words[len(words.rstrip(_NAME_LETTERS)) :]
     if between[0].isspace() and not (name.startswith("--") or name.lower() == "bearer"):
         return ""
-    return "" if _compiled(NAMES_OF_OTHERS).search(name) else words[-_BETWEEN_CHARS:]
+    return "" if compiled(NAMES_OF_OTHERS).search(name) else words[-_BETWEEN_CHARS:]
 
 
 @functools.lru_cache(maxsize=512)
 def _is_secret_name(name: str) -> bool:
-    secret = _compiled(rf"{NAMES_OF_SECRETS}|(?i:pwd\Z)").search(name)
-    return secret is not None and _compiled(NAMES_OF_OTHERS).search(name) is None
+    secret = compiled(rf"{NAMES_OF_SECRETS}|(?i:pwd\Z)").search(name)
+    return secret is not None and compiled(NAMES_OF_OTHERS).search(name) is None
 
 
 def _matches(text: str, pattern: str, kind: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
     """Yield the matches of a whole pattern in a part of a text."""
-    for match in _compiled(pattern).finditer(text, start, len(text) if end is None else end):
+    for match in compiled(pattern).finditer(text, start, len(text) if end is None else end):
         group = match.lastindex or 0
-        if _ACCEPTS.get(kind, _is_random)(match[group]):
+        if _ACCEPTS.get(kind, is_random)(match[group]):
             yield *match.span(group), kind
 
 
@@ -423,7 +335,7 @@ _ACCEPTS = dict.fromkeys(("private-key", "ssh2-private-key", "putty-private-key"
 
 def _passwords(text: str, pattern: str, kind: str, check: Check) -> Iterator[Span]:
     """Yield the passwords of a kind that are no placeholders."""
-    for count, match in enumerate(_compiled(pattern).finditer(text), 1):
+    for count, match in enumerate(compiled(pattern).finditer(text), 1):
         if count % _CHECK_EVERY == 0:
             check()
         if kind == "netrc-password":
@@ -436,12 +348,12 @@ def _passwords(text: str, pattern: str, kind: str, check: Check) -> Iterator[Spa
 
 def _is_placeholder(value: str, user: str) -> bool:
     """Return whether this is a placeholder for a password: a word for it, a variable, the user's name."""
-    if value.lower() in PLACEHOLDERS or value == user or _compiled(r"([xX*0.])\1*").fullmatch(value):
+    if value.lower() in PLACEHOLDERS or value == user or compiled(r"([xX*0.])\1*").fullmatch(value):
         return True
-    if any(sign in value for sign in "{}$%<>[]|") or _compiled(PLACEHOLDER_PARTS).search(value):
+    if any(sign in value for sign in "{}$%<>[]|") or compiled(PLACEHOLDER_PARTS).search(value):
         return True
     is_mixed = value not in (value.lower(), value.upper())
-    return not is_mixed and _compiled("[0-9!#^&*+~]").search(value) is None
+    return not is_mixed and compiled("[0-9!#^&*+~]").search(value) is None
 
 
 def _password_settings(text: str, lowered: bytes, check: Check) -> Iterator[Span]:
@@ -452,7 +364,7 @@ def _password_settings(text: str, lowered: bytes, check: Check) -> Iterator[Span
             count += 1
             if count % _CHECK_EVERY == 0:
                 check()
-            match = _compiled(PASSWORD_SETTING).match(text, start)
+            match = compiled(PASSWORD_SETTING).match(text, start)
             kind = "" if match is None else _kind_of_password(text, start, match[1])
             if match is not None and kind:
                 yield *match.span(1), kind
@@ -484,14 +396,14 @@ def _is_connection(line: str) -> bool:
 
 def _is_strong(value: str) -> bool:
     """Return whether a password is one that nobody writes as an example."""
-    if len(value) < 10 or any(sign in value for sign in ".(/=:") or not _is_random(value):
+    if len(value) < 10 or any(sign in value for sign in ".(/=:") or not is_random(value):
         return False
-    kinds = [_compiled(kind).search(value) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]", "[!#^&*+~@?_-]")]
-    return kinds[0] and sum(kinds) >= 3 and 3 * _class_changes(value) >= len(value)
+    kinds = [compiled(kind).search(value) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]", "[!#^&*+~@?_-]")]
+    return kinds[0] and sum(kinds) >= 3 and 3 * class_changes(value) >= len(value)
 
 
 def _url_users(text: str) -> Iterator[Span]:
-    """Yield the tokens in the place of a user's name in a URL."""
-    for match in _compiled(r"://([\w.~+-]{20,200}):{0,1}@(?!\S{0,60}sentry)(?=[\w\[])").finditer(text):
+    """Yield the tokens that are the user's name in a URL, except the public keys of Sentry."""
+    for match in compiled(r"://([\w.~+-]{20,200}):{0,1}@(?!\S{0,60}sentry)(?=[\w\[])").finditer(text):
         if _is_secret_value(match[1]):
             yield *match.span(1), "token-in-url"

@@ -50,11 +50,11 @@ def findings_in(value: Any, path: str = "", check: Check | None = None) -> list[
     return [
         {"kind": kind, "path": where[:_PATH_CHARS], "line": line, "column": column}
         for where, text, name in _texts(value, path)
-        for kind, line, column in _places(text, name, check)
+        for kind, line, column in _positions(text, name, check)
     ]
 
 
-def _places(text: str, name: str, check: Check | None) -> Iterator[tuple[str, int, int]]:
+def _positions(text: str, name: str, check: Check | None) -> Iterator[tuple[str, int, int]]:
     """Yield the kind, line and column of each credential in a text, the value of the setting of that name, if any."""
     line, line_start, counted_to = 1, 0, 0
     before = f"{name}=" if name else ""

@@ -272,8 +272,20 @@ class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
     __slots__ = (
-        "advice", "caller", "cancelled", "clock_ms", "config", "created", "is_listed", "key", "loads", "new_id",
-        "operation", "progress", "read_only", "workspace",
+        "caller",
+        "cancelled",
+        "clock_ms",
+        "config",
+        "created",
+        "is_listed",
+        "key",
+        "loads",
+        "new_id",
+        "operation",
+        "progress",
+        "read_only",
+        "suggest",
+        "workspace",
     )  # fmt: skip
 
     def __init__(
@@ -287,7 +299,7 @@ class CallContext:
         progress: Callable[[int, int | None], None] | None,
         caller: Caller | None = None,
         workspace: str | None = None,
-        advice: bool = True,
+        suggest: bool = True,
         is_listed: Callable[[str], bool] | None = None,
         loads: LoadCounts | None = None,
     ) -> None:
@@ -308,7 +320,7 @@ class CallContext:
         self.new_id = new_id
         self.cancelled = cancelled
         self.progress = progress
-        self.advice = advice
+        self.suggest = suggest
         """True if an error may take some milliseconds more to suggest a better call."""
         self.is_listed = is_listed
         """Tells if a tool is in the caller's list; None if the caller has all tools."""

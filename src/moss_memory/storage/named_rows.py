@@ -21,8 +21,8 @@ class NamedRow(tuple):  # type: ignore[type-arg]
 
     def __init_subclass__(cls) -> None:
         cls.columns = tuple(cls.__annotations__)
-        for place, name in enumerate(cls.columns):
-            setattr(cls, name, property(itemgetter(place)))
+        for index, name in enumerate(cls.columns):
+            setattr(cls, name, property(itemgetter(index)))
 
     def changed(self, **values: Any) -> Self:
         """Return a copy with some columns changed."""

@@ -40,13 +40,13 @@ _TIMEOUT_S = 60.0
 
 def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Answer:
     """Copy everything from the source to a new store and return the counts."""
-    config, place = target_of(call.config, to)
+    config, address = target_of(call.config, to)
     if not source.exists():
         raise MossError("NOT_FOUND", "there is no store yet, so there is nothing to migrate")
     existing, target = open_engine(config), open_engine(config, bulk_load=True)
     try:
         if existing.has_data():
-            raise _taken_error(place)
+            raise _taken_error(address)
         migration = Migration(source, target, call)
         resumed = target.exists()
         done = migration.count() if dry_run else migration.run()
@@ -57,7 +57,7 @@ def migrate(source: Engine, to: str, call: CallContext, *, dry_run: bool) -> Ans
     finally:
         existing.close()
         target.close()
-    return {"to": place, "dry_run": dry_run, "resumed": resumed, **done}
+    return {"to": address, "dry_run": dry_run, "resumed": resumed, **done}
 
 
 class TableCopy:
@@ -283,10 +283,10 @@ def _sum(tables: list[dict[str, Any]]) -> int:
     return sum([table["rows"] for table in tables])
 
 
-def _taken_error(place: str) -> MossError:
+def _taken_error(address: str) -> MossError:
     return MossError(
         "CONFLICT",
-        f"there is a store in {place} already; a migration fills only a new one. Choose another place; "
+        f"there is a store in {address} already; a migration fills only a new one. Choose another place; "
         "`moss export --all` and `moss import` bring one store into another",
     )
 

@@ -43,8 +43,8 @@ def path_of(module: Any, values: Values) -> str:
 
 def deleted_path_of(module: Any, values: Values) -> str:
     """Return the path of a deleted capsule or artifact, of which several may have had the same name."""
-    place = f"{DELETED}/{module.FOLDER}/{encode_name(values['workspace_norm'])}"
-    return f"{place}/{encode_id(values['id'])}{module.SUFFIX}"
+    folder = f"{DELETED}/{module.FOLDER}/{encode_name(values['workspace_norm'])}"
+    return f"{folder}/{encode_id(values['id'])}{module.SUFFIX}"
 
 
 def record_path_of(id: str, workspace: str) -> str:

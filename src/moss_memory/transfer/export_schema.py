@@ -353,8 +353,8 @@ class Table:
 
     def insert(self) -> str:
         """Return the statement that inserts a row."""
-        places = ", ".join([f":{name}" for name in self.columns])
-        return f"insert into {self.name} ({', '.join(self.columns)}) values ({places})"
+        parameters = ", ".join([f":{name}" for name in self.columns])
+        return f"insert into {self.name} ({', '.join(self.columns)}) values ({parameters})"
 
     def statements(self) -> dict[str, str]:
         """Return the insert statements of named rows, by the names used by importers."""

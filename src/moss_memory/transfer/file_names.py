@@ -30,8 +30,8 @@ def encode_name(norm: str) -> str:
     last = len(norm) - 1
     special = _is_special(norm)
     parts = [
-        _percent(one) if (special and place == 0) or _must_encode(one, place, last) else one
-        for place, one in enumerate(norm)
+        _percent(one) if (special and index == 0) or _must_encode(one, index, last) else one
+        for index, one in enumerate(norm)
     ]
     return _shorten("".join(parts), norm)
 
@@ -73,8 +73,8 @@ def _is_special(norm: str) -> bool:
     return _RESERVED.fullmatch(norm) is not None or _ULID.fullmatch(norm.upper()) is not None
 
 
-def _must_encode(character: str, place: int, last: int) -> bool:
-    if character in _FORBIDDEN or (character in ". " and place in (0, last)):
+def _must_encode(character: str, index: int, last: int) -> bool:
+    if character in _FORBIDDEN or (character in ". " and index in (0, last)):
         return True
     if character.isascii():
         return not character.isprintable() or character.isupper()

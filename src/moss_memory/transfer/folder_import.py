@@ -160,8 +160,8 @@ class Folder:
         for workspace, rows in work.items():
             moved = in_store_numbers(rows, numbers.of_workspace(workspace), first)
             for table in (*TABLES, ORIGINS):
-                for place, values in enumerate(moved.get(table, ()), 1):
-                    self.workspaces.add(table, values, f"{workspace}: {table} line {place}")
+                for number, values in enumerate(moved.get(table, ()), 1):
+                    self.workspaces.add(table, values, f"{workspace}: {table} line {number}")
         self.workspaces.set_counters(numbers.counters)
         self.workspaces.add_origins(numbers.origins)
 
@@ -429,8 +429,8 @@ class _Refusal:
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, InvalidRow):
-            place = " line ".join(map(str, self._where.values()))
-            raise invalid_request(f"{place}: {error}; nothing was imported", **self._where) from None
+            line = " line ".join(map(str, self._where.values()))
+            raise invalid_request(f"{line}: {error}; nothing was imported", **self._where) from None
 
 
 def _json_lines(name: str, content: bytes) -> Iterator[tuple[int, Line]]:

@@ -26,11 +26,11 @@ _TOLD_EVERY = 1000
 def credentials_in(tx: ReadTransaction) -> list[dict[str, Any]]:
     """Return every finding, deleted rows and earlier versions included; its path is table, row and column."""
     found = []
-    for count, (place, values) in enumerate(_rows(tx), 1):
+    for count, (row, values) in enumerate(_rows(tx), 1):
         if count % _TOLD_EVERY == 0:
             tx.check_cancelled()
             tx.progress(count)
-        found += findings_in(values, redacted(place), tx.check_cancelled)
+        found += findings_in(values, redacted(row), tx.check_cancelled)
     return found
 
 

@@ -62,7 +62,7 @@ class WorkspaceFiles:
 
     def files(self) -> dict[str, bytes]:
         """Return path and content of every file; tables without rows have none."""
-        tables = {series: {one: place for place, one in enumerate(found, 1)} for series, found in self._numbers.items()}
+        tables = {series: {one: at for at, one in enumerate(found, 1)} for series, found in self._numbers.items()}
         ranks = Ranks(tables)
         found = {}
         for name, rows in self._rows.items():

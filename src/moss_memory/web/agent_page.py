@@ -53,7 +53,7 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     client = CLIENTS.get(key) or CLIENTS[_FIRST_CLIENT]
     workspace = request.query.get("workspace", "")
     asked = {"workspace": workspace, "client": client.key}
-    place = workspace_in_view(context, request, "capsule")
+    loaded = workspace_in_view(context, request, "capsule")
     tools = tool_list_of(context.store.config, client.default_toolsets(http=False), workspace or None)
     items, is_pending = _capsules(context, request, workspace)
     counts = {mark: sum(mark in item["marks"] for item in items) for mark in MARKS}
@@ -70,7 +70,7 @@ def agent(context: PageContext, request: PageRequest) -> Response:
         "agent.html",
         clients=CLIENTS,
         client=client,
-        given=context.cached(request, ("given", asked), lambda: _given(context, tools, place, asked)),
+        given=context.cached(request, ("given", asked), lambda: _given(context, tools, loaded, asked)),
         tools=context.cached(request, ("tools", asked), lambda: _tools(tools)),
         items=shown,
         largest=max((item["tokens"] for item in shown), default=1) or 1,
@@ -89,22 +89,26 @@ def agent(context: PageContext, request: PageRequest) -> Response:
     )
 
 
-def _given(context: PageContext, tools: ToolList, place: str, asked: dict[str, str]) -> list[dict[str, Any]]:
-    """Return the texts that an agent is given, each with its cost; `place` is the workspace that it would load."""
+def _given(context: PageContext, tools: ToolList, workspace: str, asked: dict[str, str]) -> list[dict[str, Any]]:
+    """Return the texts that an agent is given, each with its cost; `workspace` is the one that it would load."""
     repository = "" if context.store.work_tree() is None else repository_name()
     texts = (
         ("instructions", "Instructions", instructions(tools, read_situation(lambda: context.store, repository))),
         ("prime", "moss prime", prime_text(context.store, asked["workspace"], asked["client"])),
-        ("load", "load", _load_text(context, tools, place)),
+        ("load", "load", _load_text(context, tools, workspace)),
     )
     return [{"name": name, "title": title, "text": text, "tokens": tokens_about(text)} for name, title, text in texts]
 
 
-def _load_text(context: PageContext, tools: ToolList, place: str) -> str:
+def _load_text(context: PageContext, tools: ToolList, workspace: str) -> str:
     """Return the text that the prompt `load` gives to an agent in a workspace."""
     try:
         filled = prompts.get(
-            context.call, tools, "load", {"workspace": place}, capsule_max_chars=context.store.config.capsule_max_chars
+            context.call,
+            tools,
+            "load",
+            {"workspace": workspace},
+            capsule_max_chars=context.store.config.capsule_max_chars,
         )
     except MossError:  # the tools of capsules are disabled, or nothing can be read
         return ""

@@ -122,9 +122,9 @@ def _text(family: str, version: dict[str, Any]) -> str:
 
 def _describe_document(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
     branch, _, doc = thing["address"].rpartition(":")
-    place = {"workspace": thing["place"], "branch": branch or doc, "doc": doc if branch else ""}
+    document = {"workspace": thing["place"], "branch": branch or doc, "doc": doc if branch else ""}
     if not branch:
-        thing |= {"path": "/reasoning", "query": place, "title": f"Branch {doc}", "said": ["made or changed"]}
+        thing |= {"path": "/reasoning", "query": document, "title": f"Branch {doc}", "said": ["made or changed"]}
         return
     entries = context.store.read(
         document_changes,
@@ -136,14 +136,14 @@ def _describe_document(context: PageContext, thing: dict[str, Any], period: dict
         limit=_ENTRIES,
     )
     is_graph = doc.endswith("graph")
-    thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": place}
+    thing |= {"path": "/reasoning" if is_graph else "/reasoning/log", "query": document}
     thing["title"] = f"{'Graph' if is_graph else doc.capitalize()} on {branch}"
     count = len(thing["events"])
     thing["said"] = [f"{count} change{'' if count == 1 else 's'}"]
     thing["entries"] = [
-        {**one, "path": "/reasoning/log", "query": {**place, "entry": one["entry"]}}
+        {**one, "path": "/reasoning/log", "query": {**document, "entry": one["entry"]}}
         if "entry" in one
-        else {**one, "path": "/reasoning/node", "query": {**place, "id": one["id"]}}
+        else {**one, "path": "/reasoning/node", "query": {**document, "id": one["id"]}}
         for one in entries
     ]
 

@@ -114,9 +114,9 @@ def _changes(
     edges: dict[Any, Any] = {}
     cursor = None
     for _ in range(_PAGES):
-        place = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
+        asked = {"workspace": workspace, "from": start, "to": end, "doc": doc, "limit": _PAGE, "max_chars": _MAX_CHARS}
         answer = context.call_as_reader(
-            "branchmind_graph_diff", place | ({"cursor": cursor} if cursor is not None else {})
+            "branchmind_graph_diff", asked | ({"cursor": cursor} if cursor is not None else {})
         )
         for change in answer["changes"]:
             if change["kind"] == "node":

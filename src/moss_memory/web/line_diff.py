@@ -144,10 +144,10 @@ def _join_adjacent(edits: list[tuple[int, int, bool]], start: int) -> list[Chang
 def _cut(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return as many lines as a page shows, and the number of omitted ones."""
     chars = 0
-    for place, line in enumerate(lines):
+    for number, line in enumerate(lines):
         chars += len(line["text"])
-        if place >= 3 * _MAX_LINES or chars > _MAX_CHARS:
-            return [*lines[:place], _line("skipped", f"{len(lines) - place} more lines")]
+        if number >= 3 * _MAX_LINES or chars > _MAX_CHARS:
+            return [*lines[:number], _line("skipped", f"{len(lines) - number} more lines")]
     return lines
 
 

@@ -25,7 +25,7 @@ _ROUNDS = 120
 _PULL = 0.08
 
 
-def place(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
+def layout(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
     """Return the position of each dot, between 0 and 1, and by what they were placed: `meaning` or `workspace`."""
     known = [number for number, dot in enumerate(dots) if dot["doc"] in vectors]
     if len(known) < _LEAST_VECTORS or find_spec("numpy") is None:
@@ -79,8 +79,8 @@ def _by_meaning(dots: list[dict[str, Any]], known: list[int], vectors: dict[int,
 
     reduced = _reduce(_means([vectors[dots[number]["doc"]] for number in known]))
     names = sorted({dot["workspace"] for dot in dots})
-    places = {name: number for number, name in enumerate(names)}
-    groups = np.array([places[dots[number]["workspace"]] for number in known])
+    numbers = {name: number for number, name in enumerate(names)}
+    groups = np.array([numbers[dots[number]["workspace"]] for number in known])
     refined = _refine(reduced, groups, len(names))
     positions: list[tuple[float, float] | None] = [None] * len(dots)
     for number, (x, y) in zip(known, refined.tolist(), strict=True):
@@ -89,7 +89,7 @@ def _by_meaning(dots: list[dict[str, Any]], known: list[int], vectors: dict[int,
     spread = float(refined.std()) * 0.05 or 0.01
     centres = {
         name: refined[groups == number].mean(axis=0) if (groups == number).any() else middle
-        for name, number in places.items()
+        for name, number in numbers.items()
     }
     waiting: dict[str, int] = {}
     for number, dot in enumerate(dots):

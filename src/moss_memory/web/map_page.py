@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 
 from moss_memory.tools.everything.map_rows import MOST_DOTS, map_rows, vectors_of_dots
 
-from .map_layout import place
+from .map_layout import layout
 from .page_frame import FAMILIES
 from .templating import query_of
 
@@ -51,7 +51,7 @@ def _compute(context: PageContext) -> bytes:
     dots = context.store.read(map_rows, what="map", most=MOST_DOTS)
     docs = [dot["doc"] for dot in dots if dot["doc"] is not None]
     vectors = context.store.read(vectors_of_dots, what="vectors of the map", docs=docs)
-    positions, placed_by = place(dots, vectors)
+    positions, placed_by = layout(dots, vectors)
     workspaces = sorted({dot["workspace"] for dot in dots})
     numbers = {name: number for number, name in enumerate(workspaces)}
     found = {

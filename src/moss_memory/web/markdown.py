@@ -44,7 +44,7 @@ class MarkdownDocument:
 
     def __init__(self, text: str) -> None:
         tokens = _parser.parse(text)
-        titles = [tokens[place + 1].content for place, token in enumerate(tokens) if token.type == "heading_open"]
+        titles = [tokens[index + 1].content for index, token in enumerate(tokens) if token.type == "heading_open"]
         self.headings = list(zip(_anchors(titles), titles, strict=True))
         _set_heading_ids(tokens, [anchor for anchor, _ in self.headings])
         if _FROM_THE_RIGHT.search(text):
@@ -93,11 +93,11 @@ def _set_directions(tokens: Sequence[Token]) -> None:
             token.attrSet("dir", "auto")
 
 
-def _image(self: RendererHTML, tokens: Sequence[Token], place: int, options: Any, env: Any) -> str:
+def _image(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
     """Replace an image by its description, because loading it would reveal the reader to its server."""
     from html import escape
 
-    return f"<em>{escape(tokens[place].content or 'picture')}</em>"
+    return f"<em>{escape(tokens[index].content or 'picture')}</em>"
 
 
 def _bounded_table(state: StateBlock, first: int, last: int, silent: bool) -> bool:

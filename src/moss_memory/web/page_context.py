@@ -45,14 +45,14 @@ _CACHE_S = 60.0
 class PageRequest:
     """One request: path parameters, query and form."""
 
-    __slots__ = ("cookies", "form", "last_change", "origin", "path", "place", "query", "url")
+    __slots__ = ("cookies", "form", "full_path", "last_change", "origin", "path", "query", "url")
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
         self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         self.cookies: dict[str, str] = request.cookies
-        self.place = request.url.path
+        self.full_path = request.url.path
         self.origin = f"{request.url.scheme}://{request.url.netloc}"
         self.last_change: int | None = None
         """Number of the store's last change, once a page has asked for it."""

@@ -53,10 +53,10 @@ def palette(context: PageContext, request: PageRequest) -> Response:
     """Return the things whose names have all words of `q`, as JSON; without `q` the last changed ones."""
     words = _WORD.findall(request.query.get("q", "")[:200].casefold())[:_MAX_WORDS]
     names = [one["workspace"] for one in recent(context, request)["workspaces"]]
-    places = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
+    found_names = [name for name in names if _matches(_WORD.findall(name.casefold()), words)][:_OF_EACH]
     pages = [one for one in _PAGES if words and _matches(one[0].casefold().split(), words)][:_OF_EACH]
     items = [_item("hollow", title, "page", path) for title, path in pages]
-    items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in places]
+    items += [_item("hollow", name, "workspace", "/" + query_of(workspace=name)) for name in found_names]
     items += _found(context, request, words) if words else _latest(context)
     return JSONResponse({"items": items})
 
@@ -124,8 +124,8 @@ def _latest(context: PageContext) -> list[dict[str, Any]]:
     ]
 
 
-def _item(family: str, title: str, place: str, path: str) -> dict[str, str]:
-    return {"family": family, "title": title[:_TITLE_CHARS], "place": place[:_TITLE_CHARS], "path": path}
+def _item(family: str, title: str, kind: str, path: str) -> dict[str, str]:
+    return {"family": family, "title": title[:_TITLE_CHARS], "place": kind[:_TITLE_CHARS], "path": path}
 
 
 PAGES = {"/palette": palette}

@@ -126,9 +126,9 @@ def _last_written(context: PageContext, workspace: str, branch: str, conflict: d
     """Return author and time of a node's last version on a branch; None for an edge."""
     if isinstance(conflict["key"], dict):
         return None
-    place = {"workspace": workspace, "branch": branch, "doc": conflict["doc"], "id": conflict["key"]}
+    node = {"workspace": workspace, "branch": branch, "doc": conflict["doc"], "id": conflict["key"]}
     try:
-        versions = context.store.read(node_detail, what="node", **place)["versions"]
+        versions = context.store.read(node_detail, what="node", **node)["versions"]
     except MossError:
         return None  # it was erased, or its branch is gone
     return versions[0] if versions else None

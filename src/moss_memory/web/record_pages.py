@@ -70,11 +70,11 @@ def _set_title(entity: dict[str, Any], titles: dict[str, str]) -> None:
 def show(context: PageContext, request: PageRequest) -> Response:
     """Show one entity: each field with its source, and its events."""
     key = request.path["id"]
-    place = request.query_values("workspace")
+    filters = request.query_values("workspace")
     found = context.call(
         "retrieve_entities",
         entity_id=key,
-        **place,
+        **filters,
         **request.query_values("as_of"),
         include_snapshots=True,
         include_provenance=True,
@@ -94,11 +94,11 @@ def _with_entities(context: PageContext, events: list[dict[str, Any]]) -> list[d
     titles = _titles(context)
     known: dict[tuple[str, str], dict[str, str]] = {}
     for event in events:
-        place = event["workspace"]
+        workspace = event["workspace"]
         for key in event["entity_ids"]:
-            if (key, place) not in known:
-                known[key, place] = _title_of(context, key, place, titles)
-        event["entities"] = [{"id": key, **known[key, place]} for key in event["entity_ids"]]
+            if (key, workspace) not in known:
+                known[key, workspace] = _title_of(context, key, workspace, titles)
+        event["entities"] = [{"id": key, **known[key, workspace]} for key in event["entity_ids"]]
     return events
 
 

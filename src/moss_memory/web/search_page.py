@@ -77,9 +77,14 @@ def search(context: PageContext, request: PageRequest) -> Response:
 
 def _search(context: PageContext, request: PageRequest, question: str, kinds: list[str]) -> dict[str, Any]:
     mode = "keyword" if request.query.get("mode") == "keyword" else "both"
-    place = request.query_values("workspace", "run_id")
+    filters = request.query_values("workspace", "run_id")
     return context.call(
-        "moss_search", query=question, types=kinds or None, search_mode=mode, **place, **context.paging(request, _HITS)
+        "moss_search",
+        query=question,
+        types=kinds or None,
+        search_mode=mode,
+        **filters,
+        **context.paging(request, _HITS),
     )
 
 

@@ -95,8 +95,10 @@ def _progress(context: PageContext, plans: list[dict[str, Any]]) -> dict[tuple[s
 
 
 def _with_tasks(plan: dict[str, Any], progress: dict[tuple[str, str], dict[str, Any]]) -> dict[str, Any]:
-    place = plan["workspace"]
-    tasks = [one for (workspace, _), one in progress.items() if workspace == place and one["plan"] == plan["id"]]
+    own_workspace = plan["workspace"]
+    tasks = [
+        one for (workspace, _), one in progress.items() if workspace == own_workspace and one["plan"] == plan["id"]
+    ]
     return {**plan, "tasks": tasks}
 
 

@@ -105,7 +105,7 @@ def with_query(request: PageRequest, **changes: Any) -> str:
 
 def kept_filters(request: PageRequest, path: str) -> dict[str, str]:
     """Return the query of a list that stays if its workspace changes; branches and tasks belong to the workspace."""
-    if request.place != path:
+    if request.full_path != path:
         return {}
     return {name: value for name, value in request.query.items() if name not in _OF_WORKSPACE}
 

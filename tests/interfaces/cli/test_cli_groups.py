@@ -10,7 +10,7 @@ import pytest
 from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.command_names import INFERRED, NAMED, is_grouped, tool_of, words_of
 from moss_memory.cli.args.command_table import BUILT_IN
-from moss_memory.cli.args.positional import PLACE
+from moss_memory.cli.args.positional import SCOPE
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.commands.help import command_names, group_names
 from moss_memory.registry import catalog
@@ -209,7 +209,7 @@ def test_help_shows_the_words_that_need_no_option(cli: Cli, one: Command) -> Non
     assert shown.startswith(f"usage: moss {one.words} ")
     for slot in one.slots:
         assert slot.upper().replace("_", "-") in shown
-    assert ("BRANCH" in shown or "TASK-001" in shown) is (one.positional == PLACE)
+    assert ("BRANCH" in shown or "TASK-001" in shown) is (one.positional == SCOPE)
     assert ("-w WORKSPACE" in shown) is ("workspace" in one.operation.required)
     assert ("< FILE" in shown) is bool(one.text)
 

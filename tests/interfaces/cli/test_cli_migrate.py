@@ -15,7 +15,7 @@ from interfaces.cli.terminal import on_terminal
 from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.store import Store
-from moss_memory.tools.record.spool import capability_of, keep, submit_or_spool
+from moss_memory.tools.record.spool import capability_of, submit_or_spool, write_spool_file
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -34,7 +34,7 @@ def kept(cli: Cli) -> Cli:
     release = {**unit("R1"), "version": "1"}
     del release["description"]
     for collection, body in (("feature_units", unit("FU-1")), ("feature_units", unit("FU-2")), ("releases", release)):
-        keep(capability_of(cli.home, collection), collection, body)
+        write_spool_file(capability_of(cli.home, collection), collection, body)
     return cli
 
 
@@ -294,7 +294,7 @@ def test_a_record_that_no_store_takes_is_not_kept(cli: Cli, away: Store) -> None
 def test_threads_that_keep_the_same_record_do_not_disturb_each_other(cli: Cli) -> None:
     capability = capability_of(cli.home, "feature_units")
     with ThreadPoolExecutor(8) as threads:
-        paths = set(threads.map(lambda _: keep(capability, "feature_units", unit("FU-9")), range(50)))
+        paths = set(threads.map(lambda _: write_spool_file(capability, "feature_units", unit("FU-9")), range(50)))
     assert len(paths) == 50, "one file each"
     assert {os.path.basename(path) for path in paths} == set(os.listdir(os.path.join(FOLDER, "feature_units")))
     assert os.path.join(FOLDER, "feature_units", "FU-9.json") in paths

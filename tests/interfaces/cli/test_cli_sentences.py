@@ -64,7 +64,8 @@ def test_the_headings_of_notes_and_commits_fit_a_terminal(cli: Cli) -> None:
 
 def test_an_empty_list_names_the_workspaces_that_have_something(cli: Cli, capsule: str) -> None:
     cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
-    assert "did you mean the workspace shop?" in on_terminal(cli, "list", "-w", "shpo")[1]
+    shown = " ".join(on_terminal(cli, "list", "-w", "shpo")[1].split())
+    assert "there is no workspace 'shpo'; the nearest is 'shop'" in shown
     assert "Others have: shop (1)" in " ".join(on_terminal(cli, "list")[1].split())
     assert cli("list").err == ""
 

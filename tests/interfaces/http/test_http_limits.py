@@ -229,7 +229,7 @@ def test_a_cookie_of_the_same_name_from_another_port_does_not_sign_out(server: H
 
 def test_of_two_cookies_the_one_that_is_signed_in_counts() -> None:
     sign_in = SignIn(BrowserKey("x" * 43), secure=False)
-    made = str(sign_in.spend(sign_in.new_code())).partition(";")[0]
+    made = str(sign_in.consume(sign_in.new_code())).partition(";")[0]
     assert sign_in.session(f"moss=x; {made}".encode()) is not None
     assert sign_in.session(b"moss=x; moss=y") is None
 

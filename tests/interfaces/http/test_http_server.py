@@ -270,7 +270,7 @@ KEY = BrowserKey("x" * 43)
 
 
 def cookie_of(sign_in: SignIn) -> bytes:
-    made = sign_in.spend(sign_in.new_code())
+    made = sign_in.consume(sign_in.new_code())
     assert made is not None
     return made.partition(";")[0].encode()
 
@@ -283,7 +283,7 @@ def test_a_link_lasts_five_minutes() -> None:
     assert sign_in.is_open(code)
     clock.now += 1
     assert not sign_in.is_open(code)
-    assert sign_in.spend(code) is None
+    assert sign_in.consume(code) is None
     assert LINK_S == 300
 
 

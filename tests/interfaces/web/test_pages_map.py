@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from moss_memory.web import map_layout
 from moss_memory.web.background import Background
-from moss_memory.web.map_layout import place
+from moss_memory.web.map_layout import layout
 from support.browser import Tab
 from support.patience import TIMEOUT_S
 
@@ -165,13 +165,13 @@ def test_like_is_near_like() -> None:
     chance = random.Random(5)  # noqa: S311 - vectors
     dots = [dot(number) for number in range(100)]
     vectors = {one["doc"]: vector(number % 5, chance) for number, one in enumerate(dots)}
-    positions, placed_by = place(dots, vectors)
+    positions, placed_by = layout(dots, vectors)
     assert placed_by == "meaning"
     assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in positions)
     for number in range(len(dots)):
         others = sorted((math.dist(positions[number], positions[at]), at) for at in range(len(dots)) if at != number)
         assert sum(at % 5 == number % 5 for _, at in others[:5]) >= 4
-    assert place(dots, vectors)[0] == positions
+    assert layout(dots, vectors)[0] == positions
 
 
 def test_a_dot_without_a_vector_stands_in_its_workspace() -> None:
@@ -180,7 +180,7 @@ def test_a_dot_without_a_vector_stands_in_its_workspace() -> None:
     dots = [dot(number, "left" if number < 20 else "right") for number in range(41)]
     vectors = {one["doc"]: vector(number // 20, chance) for number, one in enumerate(dots[:40])}
     vectors[0] = b"damaged"
-    positions, _ = place(dots, vectors)
+    positions, _ = layout(dots, vectors)
     middles = [[sum(one[axis] for one in part) / 20 for axis in (0, 1)] for part in (positions[:20], positions[20:40])]
     assert math.dist(positions[40], middles[1]) < math.dist(positions[40], middles[0])
 
@@ -188,13 +188,13 @@ def test_a_dot_without_a_vector_stands_in_its_workspace() -> None:
 def test_without_vectors_or_numpy_workspaces_and_tags_are_patches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_layout, "find_spec", lambda name: None)
     dots = [dot(number, f"w{number % 3}", f"t{number % 2}") for number in range(90)]
-    positions, placed_by = place(dots, {one["doc"]: bytes(44) for one in dots})
+    positions, placed_by = layout(dots, {one["doc"]: bytes(44) for one in dots})
     assert placed_by == "workspace"
     assert len(set(positions)) == 90
     middles = [[sum(positions[at][axis] for at in range(w, 90, 3)) / 30 for axis in (0, 1)] for w in range(3)]
     for number, position in enumerate(positions):
         assert min(range(3), key=lambda w: math.dist(position, middles[w])) == number % 3
-    assert place([], {}) == ([], "workspace")
+    assert layout([], {}) == ([], "workspace")
 
 
 def test_a_result_is_computed_once_and_again_after_a_change() -> None:

@@ -10,7 +10,7 @@ from moss_memory.registry import catalog
 from .command_names import INFERRED, defaults_for, is_grouped, tool_alone, tool_of
 from .converters import BOOLEANS, address_from, list_from, object_from, pairs_from, read_value
 from .option import MANY, flag_of, options_of
-from .positional import ITEMS, place_words, positional_of, positionals_of, text_of
+from .positional import ITEMS, assign_words, positional_of, positionals_of, text_of
 from .usage_error import UsageError
 
 TYPE_CHECKING = False
@@ -86,7 +86,7 @@ class Command:
         if "json" in request.extras and "table" in request.extras:
             raise UsageError("--json and --table both say how to show the answer")
         if loose and "help" not in request.extras:
-            place_words(self, request, loose)
+            assign_words(self, request, loose)
         for name, value in self.defaults.items():
             request.arguments.setdefault(name, value)
         return request

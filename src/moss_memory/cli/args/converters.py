@@ -83,7 +83,7 @@ def new_names_from(text: str) -> dict[str, str]:
     return {"new_workspace": workspace, "new_name": name} if slash else {"new_name": text}
 
 
-def place_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
+def scope_from(text: str, parameters: dict[str, dict[str, Any]]) -> dict[str, str]:
     """Return the argument for a word: `TASK-001` is a target, a known action an action, anything else a branch."""
     if text in parameters.get("action", {}).get("enum", ()):
         return {"action": text}

@@ -108,5 +108,5 @@ def unexpected_word(word: str, command: Command, *, after: str = "") -> UsageErr
         probable = next((flag for flag in _PROBABLE if flag in parameters), "")
         hint = f"did you mean {flag_of(probable)} {word}?" if probable else "this command takes options only"
         hint = "" if after else hint
-    place = f" after {after!r}" if after else ""
-    return UsageError(f"unexpected word {word!r}{place}" + (f"; {hint}" if hint else ""))
+    position = f" after {after!r}" if after else ""
+    return UsageError(f"unexpected word {word!r}{position}" + (f"; {hint}" if hint else ""))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .converters import address_from, are_switches, name_from, new_names_from, place_from
+from .converters import address_from, are_switches, name_from, new_names_from, scope_from
 from .option import SINGULAR, flag_of, kind_of
 from .usage_error import UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POSITIONAL = ("id", "query", "path", "folder", "shell", "command", "search", "tool", "client")
 """Arguments that may be positional; a tool's first one is used."""
 
-ADDRESSED, NAMED, ITEMS, PLACE = "address", "named", "items", "place"
+ADDRESSED, NAMED, ITEMS, SCOPE = "address", "named", "items", "scope"
 """Kinds of words that fill several arguments: an address, a new name, a list of addresses, a task or branch."""
 
 SEVERAL_WORDS = ("query", "command", "search")
@@ -32,7 +32,7 @@ WITHOUT_NAMES = {"record": "id", "node": "id", "task": "target"}
 """Types without names, and the argument that a word fills instead."""
 _WITH_POSITIONALS = {"adopt": ("path",)}
 """Commands outside of the groups whose required arguments are positional, and their further ones."""
-_PLACES = ("target", "branch", "ref")
+_SCOPES = ("target", "branch", "ref")
 _LISTS = ("list", "titles")
 
 
@@ -50,8 +50,8 @@ def positional_of(operation: Operation | BuiltIn, *, grouped: bool) -> str | Non
     """Return the argument or kind of address that words fill if there are no required positionals, None if none."""
     parameters = operation.parameters
     if grouped:
-        if any(name in parameters for name in _PLACES):
-            return PLACE
+        if any(name in parameters for name in _SCOPES):
+            return SCOPE
         return next((name for name in ("search", "plan") if name in parameters), None)
     items = parameters.get(ITEMS)
     if items is not None and items["items"]["type"] == "object":
@@ -78,7 +78,7 @@ def takes_json(schema: dict[str, Any]) -> bool:
     return kind_of(schema) in ("object", "items")
 
 
-def place_words(command: Command, request: CommandRequest, words: list[str]) -> None:
+def assign_words(command: Command, request: CommandRequest, words: list[str]) -> None:
     """Assign positional words to arguments; refuse superfluous words."""
     if command.slots:
         _fill(command, request, words)
@@ -90,23 +90,23 @@ def place_words(command: Command, request: CommandRequest, words: list[str]) -> 
         for word in words:
             command.set(request, command.options[SINGULAR], word)
         return
-    if name == PLACE:
+    if name == SCOPE:
         for word in words:
-            _merge(request, place_from(word, command.operation.parameters))
+            _merge(request, scope_from(word, command.operation.parameters))
         return
     renames = name == ADDRESSED and "new_name" in command.operation.parameters
     most = len(words) if name in SEVERAL_WORDS else 2 if renames else 1
     if len(words) > most:
         raise _unexpected_word(words[most], command, after=words[most - 1])
     if name in (ADDRESSED, NAMED):
-        _place_address(command, request, words[0])
+        _assign_address(command, request, words[0])
         if len(words) > 1:
             _merge(request, new_names_from(words[1]))
     else:
         _merge(request, {name: " ".join(words)})
 
 
-def _place_address(command: Command, request: CommandRequest, word: str) -> None:
+def _assign_address(command: Command, request: CommandRequest, word: str) -> None:
     """Assign a word to the arguments that address a row, or to those that name a new one."""
     arguments = {**command.defaults, **request.arguments}
     if arguments.get("type") in WITHOUT_NAMES:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from moss_memory.cli.args.command import Command, find_command
 from moss_memory.cli.args.command_names import INTERNAL, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
-from moss_memory.cli.args.positional import ADDRESSED, ITEMS, PLACE
+from moss_memory.cli.args.positional import ADDRESSED, ITEMS, SCOPE
 from moss_memory.cli.render.output import show
 from moss_memory.cli.render.wording import to_cli_words
 from moss_memory.registry.tool_modules import MODULES
@@ -158,7 +158,7 @@ class _Completer:
         command = self._command
         if command.positional in (ADDRESSED, ITEMS):
             return self._addressed_kind()
-        if command.positional == PLACE:
+        if command.positional == SCOPE:
             return _TASKS_AND_BRANCHES if "target" in command.options else _BRANCHES
         kinds = [self._kind_of(option) for option in self._options if option.name in command.slots]
         return next((kind for kind in kinds if kind), "")
@@ -195,21 +195,21 @@ def _values_of(store: Store, kind: str, current: str, workspace: str | None) -> 
         yield from _workspaces(store)
     elif kind in (_CAPSULES, _ARTIFACTS):
         yield from _names(store, kind, current, workspace)
-    elif place := workspace or store.config.workspace:
+    elif chosen := workspace or store.config.workspace:
         if kind != _BRANCHES:
-            listed = store.call("tasks_list", {"workspace": place, "limit": _LIMIT})
+            listed = store.call("tasks_list", {"workspace": chosen, "limit": _LIMIT})
             yield from (one["id"] for one in listed["items"])
         if kind != _TASKS:
-            yield from (one["name"] for one in store.call("branchmind_branch_list", {"workspace": place})["branches"])
+            yield from (one["name"] for one in store.call("branchmind_branch_list", {"workspace": chosen})["branches"])
 
 
 def _names(store: Store, kind: str, current: str, workspace: str | None) -> Iterator[str]:
     """Yield the names in a workspace; if none is given, also the other workspaces, each with a slash."""
-    place, slash, name = current.partition("/")
+    workspace_name, slash, name = current.partition("/")
     if workspace is not None:
         yield from _list_names(store, kind, workspace, current)
     elif slash:
-        yield from (f"{place}/{one}" for one in _list_names(store, kind, place, name))
+        yield from (f"{workspace_name}/{one}" for one in _list_names(store, kind, workspace_name, name))
     else:
         own = store.config.workspace or "default"
         yield from _list_names(store, kind, own, current)

@@ -12,7 +12,7 @@ from moss_memory.registry import catalog
 from moss_memory.rows.names import pluralize
 from moss_memory.version import __version__
 
-from .doctor_home import check_files, check_place
+from .doctor_home import check_files, check_location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def examine(home: str | None, *, fix: bool = False, secrets: bool = False) -> di
     folder = config.home if config is not None else resolve_home(home)
     engine = _open_engine(report, config or default_config(folder))
     exists = engine is not None and engine.exists()
-    reachable = check_place(report, folder, exists=exists)
+    reachable = check_location(report, folder, exists=exists)
     check_files(report, folder, () if engine is None else engine.files())
     _check_own_files(report, folder)
     if config is None:
@@ -267,8 +267,8 @@ def _pages(state: str, *, said: str = "", only_index: bool = False) -> tuple[str
 def _rows(state: str, *, found: list[dict[str, Any]] | None = None) -> tuple[str, ...]:
     if state == "sound":
         return OK, "every row can be read"
-    places = [f"{one['table']} row {one.get('row')!r}, {one.get('column')}" for one in found or ()]
-    return FAIL, f"texts that are not UTF-8: {'; '.join(places)}", _TODO["STORAGE_CORRUPT"]
+    columns = [f"{one['table']} row {one.get('row')!r}, {one.get('column')}" for one in found or ()]
+    return FAIL, f"texts that are not UTF-8: {'; '.join(columns)}", _TODO["STORAGE_CORRUPT"]
 
 
 def _consistency(state: str, *, found: list[str] | None = None) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ _SYNC_PROGRAMS: tuple[tuple[str, tuple[str, ...], tuple[str, ...], tuple[str, ..
 )
 
 
-def check_place(report: Report, home: str, *, exists: bool) -> bool:
+def check_location(report: Report, home: str, *, exists: bool) -> bool:
     """Check the folder, the free space and the file system; return True if the store can be checked."""
     usable = _check_folder(report, home, exists=exists)
     folder = home

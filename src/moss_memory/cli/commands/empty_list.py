@@ -17,6 +17,9 @@ _SHOWN = 5
 
 def tell_where_things_are(store: Store, tool: str, arguments: dict[str, Any], result: dict[str, Any]) -> None:
     """Name the workspaces that have something if a list without other filters is empty, the most similar one first."""
+    if "hint" in result:
+        say(f"moss: {result['hint']}")
+        return
     counted = _LISTS.get(tool)
     if counted is None or result.get("items") or result.get("item") or set(arguments) - {"workspace", "limit"}:
         return

@@ -7,7 +7,7 @@ from moss_memory.cli.args.command_names import INFERRED, UNLISTED, all_words_of
 from moss_memory.cli.args.command_table import BUILT_IN
 from moss_memory.cli.args.converters import are_switches, names_itself
 from moss_memory.cli.args.option import MANY
-from moss_memory.cli.args.positional import ITEMS, PLACE, WITHOUT_NAMES
+from moss_memory.cli.args.positional import ITEMS, SCOPE, WITHOUT_NAMES
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.cell import wrap_text
 from moss_memory.cli.render.install_hint import with_working_install
@@ -33,7 +33,7 @@ _POSITIONAL = {
     "query": "WORD \u2026",
     "search": "[WORD \u2026]",
 }
-_PLACES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
+_SCOPES = {"branch": "BRANCH", "ref": "BRANCH", "target": "TASK-001"}
 _REQUIRED_OPTIONS = (("output", "--output OUTPUT"), ("workspace", "[-w WORKSPACE]"))
 """Options that a command may require; its other required arguments are positional."""
 
@@ -140,8 +140,8 @@ def _words(command: Command) -> list[str]:
     """Return the positional arguments and required options of a usage line."""
     name = command.positional
     words = [_slot(command, slot) for slot in command.slots]
-    if name == PLACE:
-        shown = [_PLACES[one] for one in _PLACES if one in command.operation.parameters]
+    if name == SCOPE:
+        shown = [_SCOPES[one] for one in _SCOPES if one in command.operation.parameters]
         words = [f"[{' | '.join(shown)}]"]
     elif name:
         kind = command.defaults.get("type", "")

@@ -48,11 +48,11 @@ def prime(
     config = load_settings(home)
     with Store(config, actor="cli") as store:
         project = project_of(store)
-        place = workspace or project.workspace
+        chosen = workspace or project.workspace
         if before_compaction:
-            show_message(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(place or "default"))))
+            show_message(_for_client(client, "compaction", _REMINDER.format(workspace=quoted(chosen or "default"))))
             return 0
-        text = prime_text(store, place, client, others=() if workspace else project.others)
+        text = prime_text(store, chosen, client, others=() if workspace else project.others)
     if text:
         show_message(text)
     return 0
@@ -116,10 +116,10 @@ def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
     return [(one["workspace"], one["holds"]) for one in found]
 
 
-def _workspace_lines(store: Store, place: str) -> list[str]:
+def _workspace_lines(store: Store, workspace: str) -> list[str]:
     """Return the open work of one workspace."""
-    lines = [*_focus_lines(store, place), *_conflict_lines(store, place), *_capsule_lines(store, place)]
-    return [f"- workspace: {quoted(place, _NAME_MAX_CHARS)}", *lines] if lines else []
+    lines = [*_focus_lines(store, workspace), *_conflict_lines(store, workspace), *_capsule_lines(store, workspace)]
+    return [f"- workspace: {quoted(workspace, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
 def _overview_lines(store: Store) -> list[str]:

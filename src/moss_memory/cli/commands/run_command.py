@@ -40,8 +40,8 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     return 1 if result.get("failed") or result.get("healthy") is False else 0
 
 
-def function(place: str) -> Callable[..., Any]:
+def function(path: str) -> Callable[..., Any]:
     """Import and return the function with a path relative to the `cli` package."""
-    where, _, name = place.rpartition(".")
+    where, _, name = path.rpartition(".")
     found: Callable[..., Any] = getattr(module(f"moss_memory.cli.{where}"), name)
     return found

@@ -74,9 +74,10 @@ def _announce(server: MossServer) -> None:
     """Print the address of the server, the sign-in link and how to connect each client."""
     from moss_memory.http.http_clients import connections
 
+    reading = ", to read only," if server.read_only else ""
     again = "; Enter prints a new one" if is_terminal(STDIN) else ""
     lines = [
-        f"Moss serves {server.place} at {server.address}{', to read only,' if server.read_only else ''} until Ctrl-C.",
+        f"Moss serves {server.served_store} at {server.address}{reading} until Ctrl-C.",
         "",
         f"Open this link in a browser. It works once, within five minutes{again}:",
         f"  {server.new_link()}",

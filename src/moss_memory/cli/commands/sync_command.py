@@ -40,16 +40,16 @@ def sync(
     if git and dry_run:
         raise UsageError("--git commits and pushes; a dry run does neither", command="sync")
     config = load_settings(home)
-    place, workspaces = (folder, workspace) if folder is not None else _configured(config, workspace)
+    target, workspaces = (folder, workspace) if folder is not None else _configured(config, workspace)
     progress = progress_for("sync")
     settle = "ours" if ours else "theirs" if theirs else ""
     with Store(config, actor="cli") as store:
 
         def run() -> dict[str, Any]:
-            return store.sync(place, workspaces=workspaces, dry_run=dry_run, settle=settle, progress=progress)
+            return store.sync(target, workspaces=workspaces, dry_run=dry_run, settle=settle, progress=progress)
 
         try:
-            return _with_git(place, run) if git else run()
+            return _with_git(target, run) if git else run()
         except KeyboardInterrupt:
             raise MossError("CANCELLED", "interrupted; the next `moss sync` goes on") from None
         finally:

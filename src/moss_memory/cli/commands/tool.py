@@ -150,9 +150,9 @@ def _confirmation(command: Command, words: list[str], home: str | None) -> tuple
         return None
     found = find_command(["confirm"])
     assert found is not None
-    place = ["--workspace", request.arguments["workspace"]] if "workspace" in request.arguments else []
+    workspace = ["--workspace", request.arguments["workspace"]] if "workspace" in request.arguments else []
     kept = [f"--{name}" for name in ("json", "table") if name in request.extras]
-    return found[0], [request.extras["confirm"], *place, *kept]
+    return found[0], [request.extras["confirm"], *workspace, *kept]
 
 
 def _infer(store: Store, command: Command, request: CommandRequest) -> None:
@@ -160,12 +160,12 @@ def _infer(store: Store, command: Command, request: CommandRequest) -> None:
     name = INFERRED.get(command.operation.name)
     if name is None or name in request.arguments:
         return
-    place = {key: value for key, value in request.arguments.items() if key == "workspace"}
+    workspace = {key: value for key, value in request.arguments.items() if key == "workspace"}
     if name == "target":
-        request.arguments[name] = store.call("tasks_radar", place)["target"]["id"]
+        request.arguments[name] = store.call("tasks_radar", workspace)["target"]["id"]
         return
     if name == "into":
-        request.arguments[name] = store.call("branchmind_status", place)["checkout"] or "main"
+        request.arguments[name] = store.call("branchmind_status", workspace)["checkout"] or "main"
         return
     from .diff import version_before
 

@@ -19,7 +19,7 @@ def where(home: str | None) -> dict[str, Any]:
         project = project_of(store)
     answer: dict[str, Any] = {"workspace": project.workspace or DEFAULT_WORKSPACE, "reason": project.reason}
     if project.here is not None:
-        answer["repository"] = {**project.here.shown(), "id": project.here.repository_id}
+        answer["repository"] = {**project.here.to_response(), "id": project.here.repository_id}
     if project.others:
         answer["written_from"] = project.others
     return answer

@@ -116,11 +116,11 @@ def _place_components(
         ordered = sorted({number[arrow.tail] for arrow in arrows if arrow.ordered})
         sizes = [(boxes[one].width, boxes[one].height) for one in ids]
         components.append({"nodes": sizes, "edges": edges, "ordered": ordered})
-    for part, place in zip(parts, _ask_graphviz(components) if components else [], strict=True):
-        part.width, part.height = place["width"], place["height"]
-        for box, (x, y) in zip(part.boxes, place["nodes"], strict=True):
+    for part, layout in zip(parts, _ask_graphviz(components) if components else [], strict=True):
+        part.width, part.height = layout["width"], layout["height"]
+        for box, (x, y) in zip(part.boxes, layout["nodes"], strict=True):
             box.x, box.y = x, y
-        for arrow, run in zip(part.arrows, place["edges"], strict=True):
+        for arrow, run in zip(part.arrows, layout["edges"], strict=True):
             arrow.points = [(x, y) for x, y in run["points"]]
             arrow.end = tuple(run["end"])
             arrow.label = tuple(run["label"] or _middle(arrow.points))

@@ -19,7 +19,7 @@ _ERRORS = 500
 _LEAST = 4
 """Minimal number of nodes of a query that is split."""
 
-_PLACE = ("workspace", "target", "branch", "doc")
+_DOCUMENT = ("workspace", "target", "branch", "doc")
 _WORK = ("task:", "step:")
 """Prefixes of node ids that are the same in every graph."""
 _FILTERS = ("ids", "types", "status", "tags_any", "tags_all", "text")
@@ -42,11 +42,11 @@ class Graph:
 
 def read_graph(store: Store, arguments: dict[str, Any], *, limit: int) -> Graph:
     """Return the last changed nodes that match the filters, at most `limit`, with all edges between them."""
-    place = {name: arguments[name] for name in _PLACE if name in arguments}
+    document = {name: arguments[name] for name in _DOCUMENT if name in arguments}
     filters = {name: arguments[name] for name in _FILTERS if name in arguments}
-    graph = _nodes(store, {**place, **filters}, limit)
-    graph.edges = list(dict.fromkeys(_edges(store, place, list(graph.nodes))))
-    _add_dangling(store, place, graph, everywhere=not filters and not graph.more)
+    graph = _nodes(store, {**document, **filters}, limit)
+    graph.edges = list(dict.fromkeys(_edges(store, document, list(graph.nodes))))
+    _add_dangling(store, document, graph, everywhere=not filters and not graph.more)
     return graph
 
 
@@ -102,10 +102,10 @@ def _node_sort_key(node: dict[str, Any]) -> tuple[int, list[int]]:
 
 def _sort_edges(graph: Graph) -> list[tuple[str, str, str]]:
     """Return the edges; those of containment in the order of their targets."""
-    place = {one: at for at, one in enumerate(graph.nodes)}
+    order = {one: at for at, one in enumerate(graph.nodes)}
     contained = [edge for edge in graph.edges if edge[1] == CONTAINS]
     others = [edge for edge in graph.edges if edge[1] != CONTAINS]
-    return [*sorted(contained, key=lambda edge: place.get(edge[2], 0)), *others]
+    return [*sorted(contained, key=lambda edge: order.get(edge[2], 0)), *others]
 
 
 def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
@@ -124,29 +124,29 @@ def _nodes(store: Store, arguments: dict[str, Any], limit: int) -> Graph:
         cursor = {"cursor": page["pagination"]["next_cursor"]}
 
 
-def _edges(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
+def _edges(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
     """Return the edges among these nodes; a page has the edges between its own nodes, so query every pair of blocks."""
     if len(ids) <= _PAGE:
-        return _edges_of_page(store, place, ids) if ids else []
+        return _edges_of_page(store, document, ids) if ids else []
     half = _PAGE // 2
-    return _edges_of_pairs(store, place, [ids[at : at + half] for at in range(0, len(ids), half)])
+    return _edges_of_pairs(store, document, [ids[at : at + half] for at in range(0, len(ids), half)])
 
 
-def _edges_of_page(store: Store, place: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
-    page = store.call(QUERY, {**place, **WHOLE, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
+def _edges_of_page(store: Store, document: dict[str, Any], ids: list[str]) -> list[tuple[str, str, str]]:
+    page = store.call(QUERY, {**document, **WHOLE, "ids": ids, "limit": _PAGE, "edges_limit": _EDGES})
     if page["truncated"] and len(ids) >= _LEAST:
-        return _edges_of_pairs(store, place, [ids[at::4] for at in range(4)])
+        return _edges_of_pairs(store, document, [ids[at::4] for at in range(4)])
     return [(edge["from"], edge["rel"], edge["to"]) for edge in page["edges"]]
 
 
-def _edges_of_pairs(store: Store, place: dict[str, Any], blocks: list[list[str]]) -> list[tuple[str, str, str]]:
+def _edges_of_pairs(store: Store, document: dict[str, Any], blocks: list[list[str]]) -> list[tuple[str, str, str]]:
     pairs = [[*first, *second] for at, first in enumerate(blocks) for second in blocks[at + 1 :]]
-    return [edge for ids in pairs for edge in _edges_of_page(store, place, ids)]
+    return [edge for ids in pairs for edge in _edges_of_page(store, document, ids)]
 
 
-def _add_dangling(store: Store, place: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
+def _add_dangling(store: Store, document: dict[str, Any], graph: Graph, *, everywhere: bool) -> None:
     """Add dangling edges: those of the nodes shown, or all if nothing was filtered out."""
-    errors = store.call(VALIDATE, {**place, **WHOLE, "max_errors": _ERRORS})["errors"]
+    errors = store.call(VALIDATE, {**document, **WHOLE, "max_errors": _ERRORS})["errors"]
     for error in errors:
         edge = error["edge"]
         ends = {edge["from"], edge["to"]}

@@ -22,7 +22,7 @@ _MANY_EDGES = 120
 """Above this number of arrows the layout is coarser and ignores labels; otherwise it takes minutes."""
 
 
-def place(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
+def layout(component: dict[str, Any], *, curved: bool = True) -> dict[str, Any]:
     """Return the positions of the boxes, arrows and labels of one connected component."""
     import pygraphviz  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
@@ -80,7 +80,7 @@ def _flip(point: list[float], height: float) -> Point:
 def main() -> None:
     """Compute the positions of every component on stdin."""
     request = json.load(sys.stdin)
-    json.dump([place(one, curved=request["curved"]) for one in request["parts"]], sys.stdout)
+    json.dump([layout(one, curved=request["curved"]) for one in request["parts"]], sys.stdout)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ SETTLED = (
 def colours_of(types: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Return the light and the dark colour of every type; unusual types get theirs in the order of their names."""
     others = sorted({name for name in types if name not in _USUAL})
-    given = {name: _OTHERS[place % len(_OTHERS)] for place, name in enumerate(others)}
+    given = {name: _OTHERS[index % len(_OTHERS)] for index, name in enumerate(others)}
     return {name: _USUAL.get(name) or given[name] for name in types}
 
 

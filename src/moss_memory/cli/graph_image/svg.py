@@ -183,6 +183,6 @@ def _rectangle(left: float, top: float, box: Box, look: str) -> str:
 def _text(
     x: float, y: float, text: str, size: float, ink: str, *, anchor: str = "", bold: bool = False, more: str = ""
 ) -> str:
-    place = f' text-anchor="{anchor}"' if anchor else ""
+    alignment = f' text-anchor="{anchor}"' if anchor else ""
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{place}{weight}{more}>{safe(text)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{ink}"{alignment}{weight}{more}>{safe(text)}</text>'

@@ -31,7 +31,7 @@ def _source() -> str:
         origin = json.loads(distribution("moss-memory").read_text("direct_url.json") or "{}")
     except (PackageNotFoundError, ValueError):
         return "moss-memory"
-    place = urlparse(origin.get("url", ""))
-    folder = unquote(place.path)
-    exists = place.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
+    url = urlparse(origin.get("url", ""))
+    folder = unquote(url.path)
+    exists = url.scheme == "file" and os.path.exists(os.path.join(folder, "pyproject.toml"))
     return folder if exists else "moss-memory"

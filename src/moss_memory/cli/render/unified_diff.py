@@ -22,8 +22,8 @@ def diff_lines(old: str, new: str, parts: list[tuple[str, str, str]]) -> list[Li
     found: list[Line] = []
     for name, before, after in parts:
         was, now = (f"{label} {name}".rstrip() for label in (old, new))
-        for place, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
-            found.append(("head" if place < 2 else line[0], line.removesuffix("\n")))
+        for number, line in enumerate(difflib.unified_diff(_lines(before), _lines(after), was, now)):
+            found.append(("head" if number < 2 else line[0], line.removesuffix("\n")))
             if not line.endswith("\n"):
                 found.append(_NO_NEWLINE)
     return found

@@ -34,12 +34,12 @@ def to_cli_words(text: str, operation: Operation | BuiltIn, *, written: dict[str
     own = [part for part in _texts(written) if "`" in part]
 
     def say(mark: re.Match[str]) -> str:
-        name, place, value, members = mark.groups("")
+        name, suffix, value, members = mark.groups("")
         if any(mark[0] in part for part in own):
             return mark[0]
         if name in operation.parameters or name in operation.aliases:
             value = ",".join(_TRUE.findall(members)) or value
-            return flag_of(name) + place + (f" {value}" if value not in ("", "true") else "")
+            return flag_of(name) + suffix + (f" {value}" if value not in ("", "true") else "")
         return f"moss {words_of(name)}" if "_" in name and catalog.find(name) else mark[0]
 
     return _MARK.sub(say, text)

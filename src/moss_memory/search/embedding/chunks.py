@@ -13,7 +13,7 @@ MAX_CHUNKS = 64
 """About 32,000 characters; the rest of a text is found by its words only."""
 
 
-def passages(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
+def chunk_spans(text: str, starts: Sequence[int]) -> list[tuple[int, int]]:
     """Return the tokens of each passage as `(first, end)`, given the offset of each token's word in the text."""
     count = len(starts)
     chunks = max(1, -(-count // CHUNK_TOKENS))

@@ -95,8 +95,8 @@ def _find_encoder(folder: str) -> str:
     for name in _ENCODERS:
         if os.path.isfile(os.path.join(folder, name)):
             return os.path.join(folder, name)
-    places = [place for place in (folder, os.path.join(folder, "onnx")) if os.path.isdir(place)]
-    found = [os.path.join(place, name) for place in places for name in os.listdir(place) if name.endswith(".onnx")]
+    folders = [inner for inner in (folder, os.path.join(folder, "onnx")) if os.path.isdir(inner)]
+    found = [os.path.join(inner, name) for inner in folders for name in os.listdir(inner) if name.endswith(".onnx")]
     if len(found) != 1 or not os.path.isfile(found[0]):
         problem = "holds no encoder" if not found else "holds several encoders"
         raise ValueError(f"it {problem}; name one of them model.onnx")

@@ -7,7 +7,7 @@ from _thread import allocate_lock
 
 from moss_memory.errors import MossError
 
-from .chunks import CHUNK_TOKENS, MAX_CHUNKS, passages
+from .chunks import CHUNK_TOKENS, MAX_CHUNKS, chunk_spans
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         def question(self, text: str) -> Vectors:
             """Return the vector of a question, of length 1."""
 
-        def passages(self, title: str, text: str) -> tuple[list[int], Vectors]:
+        def encode_chunks(self, title: str, text: str) -> tuple[list[int], Vectors]:
             """Return the offset of each passage, and the vectors of length 1 as rows; the first includes the title."""
 
 
@@ -105,12 +105,12 @@ class Encoder:
     def _embed_question(self, text: str) -> Vectors:
         return self._vector(self._pieces_of(self._query_prefix + text, CHUNK_TOKENS)[0])
 
-    def passages(self, title: str, text: str) -> tuple[list[int], Vectors]:
+    def encode_chunks(self, title: str, text: str) -> tuple[list[int], Vectors]:
         """Return the offset of each passage, and the vectors of length 1 as rows; the first includes the title."""
         self._optimize()
         whole = f"{title}\n{text}" if title and text else title or text
         numbers, starts = self._pieces_of(whole, CHUNK_TOKENS * MAX_CHUNKS)
-        cuts = passages(whole, starts)
+        cuts = chunk_spans(whole, starts)
         # One passage per run: a quantized model scales its inputs by batch, so a vector would depend on the others.
         vectors = [self._vector([*self._text_prefix, *numbers[first:end]]) for first, end in cuts]
         shift = len(whole) - len(text)

@@ -59,7 +59,7 @@ def tables(tx: ReadTransaction) -> list[tuple[str, str]]:
 def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the columns of a table that are not generated, and those of its key."""
     found = list(tx.rows(_COLUMNS, {"name": table}))
-    key = sorted([(place, name) for name, place in found if place or (table, name) == (COUNTERS, "series")])
+    key = sorted([(position, name) for name, position in found if position or (table, name) == (COUNTERS, "series")])
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 

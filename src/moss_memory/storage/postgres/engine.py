@@ -59,7 +59,7 @@ class PostgresEngine:
         self.url = config.url
         """The URL of the store; it may contain a password."""
         self._schema = -SCHEMA_VERSION if bulk_load else SCHEMA_VERSION
-        self.place = without_password(self.url)
+        self.shown_url = without_password(self.url)
         """The URL without secrets, for messages."""
         self._home = config.home
         self._most, self._idle = config.db_max_open_conns, config.db_max_idle_conns
@@ -192,9 +192,9 @@ class PostgresEngine:
 
     def _try_lock(self, connection: Connection, wait_s: float, workspace: str | None) -> tuple[int, int]:
         """Begin a transaction and acquire the write lock in one message."""
-        place = "null" if workspace is None else quote(normalize_workspace(workspace), connection)
+        workspace_sql = "null" if workspace is None else quote(normalize_workspace(workspace), connection)
         cursor = connection.execute(
-            f"begin; select version, change, {CLOCK} from enter_write({place}, {int(wait_s * 1000) or 1})"
+            f"begin; select version, change, {CLOCK} from enter_write({workspace_sql}, {int(wait_s * 1000) or 1})"
         )
         cursor.nextset()
         row = cursor.fetchone()
@@ -236,7 +236,7 @@ class PostgresEngine:
     def _unsupported_error(self, done: str) -> MossError:
         return MossError(
             "INVALID_REQUEST",
-            f"{self.place} is kept by a server and cannot be {done} as a file; use `moss export --all`, which any "
+            f"{self.shown_url} is kept by a server and cannot be {done} as a file; use `moss export --all`, which any "
             "store takes in, or the server's own pg_dump and pg_restore",
         )
 
@@ -384,7 +384,7 @@ class PostgresEngine:
         """Translate an error of the driver or the system, None if it has no translation."""
         if isinstance(error, _MISSING):
             return self._schema_error()
-        return public_error(error, self.place)
+        return public_error(error, self.shown_url)
 
     def _schema_error(self) -> MossError | None:
         """Return the error if the schema was changed so that this process cannot work with it, else None."""

@@ -63,18 +63,18 @@ def is_retryable(error: BaseException) -> bool:
     return isinstance(error, psycopg.Error) and error.sqlstate in _RETRYABLE
 
 
-def public_error(error: Exception, place: str) -> MossError | None:
+def public_error(error: Exception, url: str) -> MossError | None:
     """Translate an error, None if it has no translation; only a note, which no client sees, names host and role."""
     found = storage_error(error, "the database", detailed=False)
     if found is not None and isinstance(error, psycopg.Error):
-        full = storage_error(error, place)
+        full = storage_error(error, url)
         if full is not None and full.message != found.message:
             found.add_note(full.message)
     return found
 
 
-def storage_error(error: Exception, place: str, *, detailed: bool = True) -> MossError | None:
-    """Translate an error, None if it has no translation; `place` is the URL without its password.
+def storage_error(error: Exception, url: str, *, detailed: bool = True) -> MossError | None:
+    """Translate an error, None if it has no translation; `url` is the URL without its password.
 
     Unless it is `detailed` the message repeats nothing that the server or the driver said.
     """
@@ -85,7 +85,7 @@ def storage_error(error: Exception, place: str, *, detailed: bool = True) -> Mos
         return _file_error(error)
     if not isinstance(error, psycopg.Error):
         return None
-    return _server_error(error, place, _message(error) if detailed else _public_reason(error))
+    return _server_error(error, url, _message(error) if detailed else _public_reason(error))
 
 
 def _file_error(error: OSError) -> MossError:
@@ -95,34 +95,34 @@ def _file_error(error: OSError) -> MossError:
     return MossError("STORAGE_READONLY", f"a file of this machine could not be read or written ({error})")
 
 
-def _server_error(error: psycopg.Error, place: str, said: str) -> MossError | None:
+def _server_error(error: psycopg.Error, url: str, said: str) -> MossError | None:
     state = error.sqlstate or ""
     if state in _FULL:
-        return MossError("STORAGE_FULL", f"the server of {place} has no space left; free some there and try again")
+        return MossError("STORAGE_FULL", f"the server of {url} has no space left; free some there and try again")
     if state in _TOO_MANY or any(text in str(error) for text in _TOO_MANY_TEXTS):
-        return _busy(f"the server of {place} has no connection left; nothing was done, try again")
+        return _busy(f"the server of {url} has no connection left; nothing was done, try again")
     if state in _RETRYABLE:
         return _busy("other writers were in the way; nothing was written, try again")
     if state in _REFUSED or state in _READ_ONLY:
         reason = "takes no writes: it is a standby, or set to be read only" if state in _READ_ONLY else said
-        return MossError("STORAGE_READONLY", f"the server of {place}: {reason}")
+        return MossError("STORAGE_READONLY", f"the server of {url}: {reason}")
     if isinstance(error, errors.QueryCanceled):
-        message = f"the server of {place} broke off what took too long for it ({said}); nothing was written"
+        message = f"the server of {url} broke off what took too long for it ({said}); nothing was written"
         return _busy(message)
     if any(text in str(error) for text in _INVALID_OPTION_TEXTS):
-        return MossError("INVALID_REQUEST", f"{place} is no URL that can be opened: {said}")
+        return MossError("INVALID_REQUEST", f"{url} is no URL that can be opened: {said}")
     if isinstance(error, (errors.DataCorrupted, errors.IndexCorrupted)):
-        return MossError("STORAGE_CORRUPT", f"the database of {place} is damaged ({said})")
+        return MossError("STORAGE_CORRUPT", f"the database of {url} is damaged ({said})")
     if isinstance(error, (errors.CharacterNotInRepertoire, errors.UntranslatableCharacter)):
         return MossError("INVALID_REQUEST", "a text holds what PostgreSQL cannot keep; remove it")
-    return _connection_error(error, place, said) if is_lost(error) else None
+    return _connection_error(error, url, said) if is_lost(error) else None
 
 
-def _connection_error(error: psycopg.Error, place: str, said: str) -> MossError:
+def _connection_error(error: psycopg.Error, url: str, said: str) -> MossError:
     if is_refused(error):
         todo = "; the password goes into the file that PGPASSFILE names" if "password" in str(error) else ""
-        return MossError("STORAGE_READONLY", f"{place} could not be opened: {said}{todo}")
-    return _busy(f"{place} cannot be reached ({said}); nothing was written, try again")
+        return MossError("STORAGE_READONLY", f"{url} could not be opened: {said}{todo}")
+    return _busy(f"{url} cannot be reached ({said}); nothing was written, try again")
 
 
 def _busy(message: str) -> MossError:

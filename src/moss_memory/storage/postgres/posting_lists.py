@@ -64,7 +64,7 @@ class Index:
         assert self._all is not None
         return self._all
 
-    def look_up(self, spans: Iterable[Span], terms: Iterable[str] | None, *, positions: bool = False) -> None:
+    def load_terms(self, spans: Iterable[Span], terms: Iterable[str] | None, *, positions: bool = False) -> None:
         """Read the terms of each range, and prefetch the blocks of `terms`, or of all terms found if None.
 
         Both take one message; `read` uses the prefetched blocks next.
@@ -101,7 +101,7 @@ class Index:
     def read(self, numbers: Iterable[int], *, positions: bool = False) -> PostingLists:
         """Read the posting lists of these terms in one message, including the positions if requested."""
         if self._reading is None:
-            self.look_up([], [])
+            self.load_terms([], [])
         assert self._reading is not None
         wanted = sorted(set(numbers))
         (known, blocks), self._ahead = self._ahead, (set(), [])
@@ -216,7 +216,7 @@ class MatchEvaluator:
         operands = _operands(node)
         spans = [span for one in operands for span in _spans(one)]
         positions = any(len(one.words) > 1 for one in operands)
-        index.look_up(spans, None, positions=positions)
+        index.load_terms(spans, None, positions=positions)
         self._index = index
         self._held = index.read([number for span in spans for _, number in index.between(span)], positions=positions)
         self.mask, phrases = self._match(node)

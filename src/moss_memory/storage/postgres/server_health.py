@@ -51,7 +51,7 @@ def server(connection: Connection, url: str) -> Iterator[CheckResult]:
         "server",
         SOUND if verified or is_local(options) else PENDING,
         version=version,
-        at=_place(info.host, info.port),
+        at=_host_and_port(info.host, info.port),
         database=info.dbname,
         standby=bool(standby),
         timeline=timeline,
@@ -94,7 +94,7 @@ def hosts(_: Connection, url: str) -> Iterator[CheckResult]:
     named = _hosts(options)
     for host, port in named if len(named) > 1 else ():
         state, role = _find_role({**options, "host": host, "port": port, "target_session_attrs": "any"})
-        yield CheckResult("host", state, at=_place(host, port), role=role)
+        yield CheckResult("host", state, at=_host_and_port(host, port), role=role)
 
 
 def _hosts(options: dict[str, Any]) -> list[tuple[str, str]]:
@@ -114,7 +114,7 @@ def _find_role(options: dict[str, Any]) -> tuple[str, str]:
     return SOUND, "standby" if row is not None and row[0] else "primary"
 
 
-def _place(host: str, port: int | str) -> str:
+def _host_and_port(host: str, port: int | str) -> str:
     return host if host.startswith("/") else f"{host}:{port}"
 
 

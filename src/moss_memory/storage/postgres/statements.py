@@ -37,16 +37,16 @@ class TranslatedSql:
 
     def __init__(self, sql: str) -> None:
         self.names: list[str] = []
-        places: dict[str, int] = {}
+        numbers: dict[str, int] = {}
 
         def number_parameter(found: re.Match[str]) -> str:
             name = found[1]
             if name is None:
                 return found[0]
-            if name not in places:
+            if name not in numbers:
                 self.names.append(name)
-                places[name] = len(self.names)
-            return f"${places[name]}"
+                numbers[name] = len(self.names)
+            return f"${numbers[name]}"
 
         self.sql = _PARTS.sub(number_parameter, sql)
         self.changes_documents = _CHANGED.search(sql) is not None
@@ -82,7 +82,7 @@ def expand_rows(sql: str, rows: list[Parameters]) -> tuple[str, list[Any]]:
     names = [name.strip().removeprefix(":") for name in row.partition("(")[2].split(",")]
     width = len(names)
     marks = [
-        "(" + ", ".join([f"${place + 1}" for place in range(start, start + width)]) + ")"
+        "(" + ", ".join([f"${number + 1}" for number in range(start, start + width)]) + ")"
         for start in range(0, width * len(rows), width)
     ]
     return f"{before}values {', '.join(marks)}{after}", [parameters[name] for parameters in rows for name in names]

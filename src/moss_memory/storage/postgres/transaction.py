@@ -148,7 +148,7 @@ class PostgresTransaction(ReadTransactionBase):
             from .word_search import by_words  # most calls search nothing
 
             return by_words(self, request)
-        from moss_memory.search.hybrid import by_meaning
+        from moss_memory.search.ranking import by_meaning
 
         from .vector_search import PostgresSearching
 

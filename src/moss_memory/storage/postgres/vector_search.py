@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .posting_lists import Index
-from .search_scope import Scope
-from .word_search import Question, by_words
+from .word_search import Question, Scope, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.search.vectors import Passages, VectorRows
+    from moss_memory.search.vectors import ChunkVectors, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
     from .engine import PostgresEngine
@@ -78,6 +77,6 @@ class PostgresVectors:
         """Return the seq of every vector."""
         return [seq for (seq,) in self._tx.rows("select seq from vectors")]
 
-    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+    def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
         """Return all parts: the document of a vector newer than the snapshot is not within the filters."""
         return list(parts)

@@ -34,7 +34,7 @@ def columns(tx: ReadTransaction, table: str) -> tuple[tuple[str, ...], tuple[str
     found = list(
         tx.rows("select name, pk from pragma_table_xinfo(:table) where hidden = 0 order by cid", {"table": table})
     )
-    key = sorted([(place, name) for name, place in found if place])
+    key = sorted([(position, name) for name, position in found if position])
     return tuple([name for name, _ in found]), tuple([name for _, name in key])
 
 

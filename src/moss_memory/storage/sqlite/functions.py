@@ -6,7 +6,7 @@ import json
 
 import apsw
 
-from moss_memory.search.cjk import to_bigrams
+from moss_memory.search.tokens import to_bigrams
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ def _values(connection: apsw.Connection, table: str) -> Iterator[Fault]:
         'select name, lower(type), "notnull", pk from pragma_table_xinfo(?) where hidden = 0', (table,)
     ).fetchall()
     wrong = {name: _condition(table, name, kind, bool(needed)) for name, kind, needed, _ in info}
-    key = next((name for name, _, _, place in info if place == 1), "rowid")
+    key = next((name for name, _, _, position in info if position == 1), "rowid")
     named = " ".join([f"when {condition} then '{name}'" for name, condition in wrong.items()])
     statement = f"select cast({key} as blob), case {named} end from {table} where {' or '.join(wrong.values())} limit 1"
     found: list[Any] = connection.execute(statement).fetchall()

@@ -214,24 +214,24 @@ def without_empty_levels(structure: bytes) -> bytes:
 def _levels_end(structure: bytes, at: int, levels: int) -> int:
     """Return the end of the first levels in the structure record of an index."""
     fields = 8 if at == 8 else 3
-    place = at
+    offset = at
     for _ in range(3):
-        _, place = _number(structure, place)
+        _, offset = _number(structure, offset)
     for _ in range(levels):
-        _, place = _number(structure, place)
-        segments, place = _number(structure, place)
+        _, offset = _number(structure, offset)
+        segments, offset = _number(structure, offset)
         for _ in range(segments * fields):
-            _, place = _number(structure, place)
-    return place
+            _, offset = _number(structure, offset)
+    return offset
 
 
-def _number(structure: bytes, place: int) -> tuple[int, int]:
+def _number(structure: bytes, offset: int) -> tuple[int, int]:
     """Return the varint at an offset, seven bits a byte and the last byte below 128, and the next offset."""
     number = 0
-    while structure[place] >= 0x80:
-        number = number << 7 | structure[place] & 0x7F
-        place += 1
-    return number << 7 | structure[place], place + 1
+    while structure[offset] >= 0x80:
+        number = number << 7 | structure[offset] & 0x7F
+        offset += 1
+    return number << 7 | structure[offset], offset + 1
 
 
 def _empty_log(connection: apsw.Connection) -> bool:

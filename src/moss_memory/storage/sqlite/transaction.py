@@ -75,7 +75,7 @@ class SqliteTransaction(ReadTransactionBase):
             from .word_search import by_words  # imported late: most calls do not search
 
             return by_words(self.connection, request, self.now)
-        from moss_memory.search.hybrid import by_meaning
+        from moss_memory.search.ranking import by_meaning
 
         from .vector_search import SqliteSearching
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .search_scope import Scope
-from .word_search import Question, by_words
+from .word_search import Question, Scope, by_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.search.vectors import Passages, VectorRows
+    from moss_memory.search.vectors import ChunkVectors, VectorRows
     from moss_memory.storage.engine import ReadTransaction
 
     from .engine import SqliteEngine
@@ -80,7 +79,7 @@ class SqliteVectors:
         """Return the number of every vector."""
         return [seq for (seq,) in self._connection.execute("select seq from vectors")]
 
-    def seen_by(self, seen: int, parts: list[Passages]) -> list[Passages]:
+    def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
         """Return the passages that are in this transaction's snapshot."""
         if self._last_seq >= seen:
             return list(parts)

@@ -24,6 +24,7 @@ from moss_memory.registry.arguments import (
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import (
+    HINT,
     PAGE_THAT_ENDS,
     ResponseSchema,
     flag,
@@ -195,6 +196,7 @@ def artifact_store(
         "pagination": object_of(
             PAGE_THAT_ENDS.without("total", name="UncountedPage"), "where this page lies", shown="page"
         ),
+        **HINT,
     },
     example="moss artifact list --run-id run-1 --kind explorer-finding",
     words=(
@@ -224,7 +226,7 @@ def artifact_list(
         normalize_kind(kind)
     filters = filters_from(tx, workspace=workspace, tag=tag, kind=kind, run_id=run_id, phase=phase, role=role)
     sql = _listing(filters, order_by, include_deleted=include_deleted, include_expired=include_expired)
-    limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.most + 1}
+    limits = {"limit": page.limit + 1, "offset": page.offset, "most": page.end + 1}
     items = [to_list_item(row) for row in tx.rows(sql, {**filters.parameters, "now": tx.now, **limits})]
     pagination = {"limit": page.limit, "offset": page.offset, "has_more": len(items) > page.limit}
     items, pagination = truncate_page(items[: page.limit], pagination, tx.config.page_max_chars)

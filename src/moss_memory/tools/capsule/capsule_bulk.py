@@ -57,7 +57,7 @@ def capsule_bulk_delete(
     tx.begin()
     deleted, remarks = change_all(tx, versioned, filters, {"deleted_at": tx.now}, dry_run=dry_run)
     verb = "Would soft-delete" if dry_run else "Soft-deleted"
-    message = f"{verb} {pluralize(deleted, 'capsule')} matching {filters.shown()}"
+    message = f"{verb} {pluralize(deleted, 'capsule')} matching {filters.as_text()}"
     return {"deleted": deleted, "message": message, **remarks}
 
 
@@ -101,5 +101,5 @@ def capsule_bulk_update(
     settings = [f'{name}="{changes[name] or ""}"' for name in ("phase", "role") if name in changes]
     settings += [f"tags={changes['tags_json'] or '[]'}"] if "tags_json" in changes else []
     verb = "Would update" if dry_run else "Updated"
-    message = f"{verb} {pluralize(updated, 'capsule')} matching {filters.shown()}; set {', '.join(settings)}"
+    message = f"{verb} {pluralize(updated, 'capsule')} matching {filters.as_text()}; set {', '.join(settings)}"
     return {"updated": updated, "message": message, **remarks}

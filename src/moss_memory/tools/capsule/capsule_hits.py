@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.next_calls import fetch_call
 from moss_memory.rows.lookup import row_address
+from moss_memory.search.hits import snippet
 from moss_memory.search.query import parse
-from moss_memory.search.request import SearchRequest
-from moss_memory.search.snippet import snippet
-from moss_memory.search.strategy import search
+from moss_memory.search.request import SearchRequest, search
 
 from .capsule_rows import FULL_COLUMNS, full_columns, to_response
 
@@ -48,7 +47,7 @@ def search_capsules(
     for hit in hits.items:
         row = found[hit.document.row]
         item = to_response(row, include_text=False)
-        item["snippet"] = snippet(row["capsule_text"], hits.matcher, place=hit.place)
+        item["snippet"] = snippet(row["capsule_text"], hits.matcher, offset=hit.offset)
         item["score"] = hit.score
         item["at"] = row["updated_at"]
         item["fetch"] = fetch_call("capsule_fetch", row_address(row))

@@ -18,6 +18,7 @@ from moss_memory.registry.arguments import (
 )
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HINT,
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
@@ -78,12 +79,14 @@ LISTING = {
     "items": list_of(SUMMARY, "the capsules, newest change first", shown="answer"),
     "pagination": PAGINATION,
     "sort": choice(("updated_at_desc",), "their order", shown="never"),
+    **HINT,
 }
 HITS = {
     "items": list_of(HIT, "the capsules, best match first", shown="answer"),
     "pagination": PAGINATION,
     "sort": choice(("relevance",), "their order", shown="never"),
     **SEARCH_REMARKS,
+    **HINT,
 }
 
 
@@ -266,7 +269,7 @@ def _list_rows(
             deleted = f"select row_id from capsules {where} {NEWEST_FIRST}"
             living = f"select row_id from {from_living(filters)}"
             sql = with_deleted("capsules", summary_columns, living, deleted, NEWEST_FIRST)
-            return list(tx.rows(sql, {**parameters, "most": page.most})), total + gone
+            return list(tx.rows(sql, {**parameters, "most": page.end})), total + gone
     if "name_prefix" in filters and "tag" not in filters:
         return _list_prefix(tx, filters, parameters, total), total
     sql = f"select {summary_columns} from {from_living(filters)} {_PAGE}"

@@ -184,7 +184,7 @@ class LineImporter:
         return {row[: len(key)]: row[len(key) :] for row in self._tx.rows(sql, given)}
 
     def _insert_all(self, rows: list[dict[str, Any]]) -> bool:
-        ids = {f"id_{place}": row["id"] for place, row in enumerate(rows)}
+        ids = {f"id_{index}": row["id"] for index, row in enumerate(rows)}
         if self._mode == "replace":
             if len(set(ids.values())) < len(ids):
                 return False  # the first of two with one id becomes a version

@@ -58,7 +58,7 @@ def code_of(tx: ReadTransaction, row: dict[str, Any]) -> CodeState | None:
 def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
     """Return a code state as a response; a process in another repository learns only name and id of it."""
     if here is None or saved.is_same_repository(here):
-        return saved.shown()
+        return saved.to_response()
     known = {"repository": saved.repository, "repository_id": saved.repository_id}
     return {name: value for name, value in known.items() if value}
 
@@ -78,7 +78,7 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
         return fields
     from moss_memory.code_state.freshness import freshness_of
 
-    fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).shown()
+    fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).to_response()
     if found["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
         fields["next"] = _check_files(row, found)
     return fields

@@ -103,15 +103,15 @@ def unfilled_sections(text: str) -> list[str]:
 
 def with_places_to_fill(text: str, missing: list[str]) -> str:
     """Return the text with the missing sections added, each with a placeholder to fill in."""
-    places = {title: f"(fill in: {_TO_FILL[title]})" for title in missing}
+    bodies = {title: f"(fill in: {_TO_FILL[title]})" for title in missing}
     found = _json_object(text)
     if found is not None:
         import json
 
-        return json.dumps({**found, **places}, ensure_ascii=False, indent=2)
+        return json.dumps({**found, **bodies}, ensure_ascii=False, indent=2)
     fence = _open_fence(text)  # text after an open fence would be code
     whole = f"{text.rstrip()}\n{fence}" if fence else text.rstrip()
-    return whole + "".join([f"\n\n## {title}\n{place}" for title, place in places.items()]) + "\n"
+    return whole + "".join([f"\n\n## {title}\n{body}" for title, body in bodies.items()]) + "\n"
 
 
 def _is_placeholder(body: str) -> bool:

@@ -123,10 +123,10 @@ def moss_erase(
         raise invalid_request(f"`{odd}` names no {type}; it is told by {', '.join(_ADDRESS_ARGUMENTS[type])}", path=odd)
     if "id" in named and type in _HIT_IDS:
         named = _from_hit(tx, type, named)
-    erasure, place, quotes = _plan_with_quotes(tx, type, named)
+    erasure, norm, quotes = _plan_with_quotes(tx, type, named)
     answer: dict[str, Any] = {
         "type": type,
-        "workspace": place,
+        "workspace": norm,
         "removed": erasure.removed,
         "dry_run": dry_run,
         "complete": False,
@@ -195,9 +195,9 @@ def _plan(tx: ReadTransaction, type: str, named: dict[str, Any]) -> tuple[HardDe
     if type == "task":
         erasing = module("moss_memory.tools.task.task_erase")
         return erasing.erase_task(tx, workspace, named.get("target"), step_id=named.get("step_id")), workspace
-    place = {"branch": named.get("branch"), "doc": named.get("doc")}
+    document = {"branch": named.get("branch"), "doc": named.get("doc")}
     if type == "node":
         erasing = module("moss_memory.tools.reasoning.graph.node_erase")
-        return erasing.erase_node(tx, workspace, named.get("id"), **place), workspace
+        return erasing.erase_node(tx, workspace, named.get("id"), **document), workspace
     erasing = module("moss_memory.tools.reasoning.reasoning_erase")
-    return erasing.erase_entry(tx, workspace, type, **place, seq=named.get("seq")), workspace
+    return erasing.erase_entry(tx, workspace, type, **document, seq=named.get("seq")), workspace

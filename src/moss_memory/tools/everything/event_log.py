@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, list_of, moment, text
+from moss_memory.registry.responses import HINT, PAGINATION, ResponseSchema, TableColumn, list_of, moment, text
 from moss_memory.registry.tool_groups import TOOL_GROUPS
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -50,7 +50,7 @@ _EVENT = ResponseSchema(
 
 @operation(
     idempotent=True,
-    answers={"events": list_of(_EVENT, "newest first", shown="answer"), "pagination": PAGINATION},
+    answers={"events": list_of(_EVENT, "newest first", shown="answer"), "pagination": PAGINATION, **HINT},
     example="moss log --by anna --since 7d",
     words=(
         "audit log, who changed this, who wrote what, changes of a person, changes by a token, when was it "

@@ -5,7 +5,16 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Id, Limit, Name, Offset, Workspace
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, ResponseSchema, TableColumn, choice, list_of, object_of, text
+from moss_memory.registry.responses import (
+    HINT,
+    PAGINATION,
+    ResponseSchema,
+    TableColumn,
+    choice,
+    list_of,
+    object_of,
+    text,
+)
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.paging import Page
@@ -60,6 +69,7 @@ _ITEM = ResponseSchema(
     answers={
         "items": list_of(_ITEM, "the worst first", shown="answer"),
         "pagination": PAGINATION,
+        **HINT,
     },
     example="moss freshness --workspace shop",
     words=(
@@ -88,8 +98,8 @@ def moss_freshness(
     here = None if tree is None else tree.state()
     ranked = sorted(zip(_compare(tx, found), found, strict=True), key=lambda one: _rank(*one))
     items = [
-        {**item, "saved_in": None if saved is None else show_code(saved, here), "freshness": result.shown()}
-        for result, (item, saved, _, _) in ranked[page.offset : page.most]
+        {**item, "saved_in": None if saved is None else show_code(saved, here), "freshness": result.to_response()}
+        for result, (item, saved, _, _) in ranked[page.offset : page.end]
     ]
     return {"items": items, "pagination": page.answer(returned=len(items), total=len(ranked))}
 
@@ -124,10 +134,10 @@ def moss_confirm(
     tx.run(capsule_sql["confirm"], {"id": row["id"], "origin": tx.origin})
     tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
-    return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.shown()}
+    return {"id": row["id"], "workspace": row["workspace_raw"], **named, "saved_in": here.to_response()}
 
 
-_PLACE = ResponseSchema(
+_NAMED_FILE = ResponseSchema(
     "Place",
     {"path": text("the file"), "state": choice(("fresh", "changed", "missing"), "since the capsule was saved")},
     table=(TableColumn("state"), TableColumn("path", least=20, widest=0)),
@@ -140,7 +150,7 @@ _PLACE = ResponseSchema(
     answers={
         "id": text("ULID"),
         "name": text("handle, as it was written", optional=True),
-        "places": list_of(_PLACE, "the files that it names", shown="answer"),
+        "places": list_of(_NAMED_FILE, "the files that it names", shown="answer"),
         "freshness": object_of(FRESHNESS, "all in all"),
     },
     example="moss places shop/auth",
@@ -156,11 +166,11 @@ def moss_places(
     if saved is None or tree is None:
         found = _without_comparison(tx, saved)
     else:
-        found = freshness.places_of(tree, saved, row["capsule_text"])
+        found = freshness.compare_files(tree, saved, row["capsule_text"])
     kinds = (("missing", found.missing), ("changed", found.changed), ("fresh", found.kept))
-    places = [{"path": path, "state": state} for state, paths in kinds for path in paths]
+    files = [{"path": path, "state": state} for state, paths in kinds for path in paths]
     named = {} if row["name_raw"] is None else {"name": row["name_raw"]}
-    return {"id": row["id"], **named, "places": places, "freshness": found.shown()}
+    return {"id": row["id"], **named, "places": files, "freshness": found.to_response()}
 
 
 if TYPE_CHECKING:

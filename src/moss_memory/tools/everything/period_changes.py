@@ -121,12 +121,12 @@ def document_changes(
         "select branch_id from branches where workspace_norm = :workspace and name = :name",
         {"workspace": workspace, "name": branch},
     )
-    place = {"branch_id": branch_id, "doc": doc, "limit": limit}
+    document = {"branch_id": branch_id, "doc": doc, "limit": limit}
     first, end = numbers["graph_versions"]
     nodes = tx.rows(
         "select key, type, title, status, deleted from graph_versions where branch_id = :branch_id and doc = :doc"
         " and type is not null and seq >= :first and seq < :end order by seq desc limit :limit",
-        {**place, "first": first, "end": end},
+        {**document, "first": first, "end": end},
     )
     found: dict[str, dict[str, Any]] = {}
     for key, kind, title, status, deleted in nodes:
@@ -136,7 +136,7 @@ def document_changes(
     entries = tx.rows(
         "select seq, title, content from doc_entries where branch_id = :branch_id and doc = :doc and hidden = 0"
         " and written_as in ('note', 'step') and seq >= :first and seq < :end order by seq desc limit :limit",
-        {**place, "first": first, "end": end},
+        {**document, "first": first, "end": end},
     )
     notes = [
         {"entry": seq, "type": "note", "title": (title or content)[:_BEGINNING_CHARS], "status": ""}

@@ -102,8 +102,8 @@ def quotes_of(
     found = dict.fromkeys(_addresses(tx, named))
     for source in _SOURCES:
         for number, address, texts in quoted.rows(tx, source, normalize_workspace(workspace)):
-            place = source.table, number
-            if place not in erasure.places and quoted.is_in(rewritten.get(place, texts)):
+            row_version = source.table, number
+            if row_version not in erasure.row_versions and quoted.is_in(rewritten.get(row_version, texts)):
                 found[address] = None
     listed = sorted(found)
     more = len(listed) - _ADDRESSES_MAX

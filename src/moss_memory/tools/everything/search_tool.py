@@ -6,6 +6,7 @@ from moss_memory.errors import invalid_request
 from moss_memory.registry.arguments import Limit, Offset, Query, RunId, SearchMode, Workspace
 from moss_memory.registry.operation import is_semantic, operation
 from moss_memory.registry.responses import (
+    HINT,
     HIT_FIELDS,
     PAGINATION,
     SEARCH_REMARKS,
@@ -86,6 +87,7 @@ _HIT = ResponseSchema(
         "pagination": PAGINATION,
         "sort": choice(("relevance",), "their order", shown="never"),
         **SEARCH_REMARKS,
+        **HINT,
     },
     example='moss search "how do we rotate tokens" --workspace shop',
     words=(
@@ -115,10 +117,9 @@ def moss_search(
 
     A `superseded` card is no longer valid: see `superseded_by`.
     """
+    from moss_memory.search.hits import BRIEF_CHARS, snippet
     from moss_memory.search.query import parse  # not needed by decoding and refusals
-    from moss_memory.search.request import SearchRequest
-    from moss_memory.search.snippet import BRIEF_CHARS, snippet
-    from moss_memory.search.strategy import search
+    from moss_memory.search.request import SearchRequest, search
 
     page = Page(limit, offset, maximum=100)
     run = normalize_label(run_id, what="run_id")
@@ -142,7 +143,7 @@ def moss_search(
     for hit in hits.items:
         shown = found[hit.document.source][hit.document.row]
         text = shown.pop("text")
-        part = snippet(text, hits.matcher, place=hit.place, size_chars=BRIEF_CHARS)
+        part = snippet(text, hits.matcher, offset=hit.offset, size_chars=BRIEF_CHARS)
         items.append({"type": hit.document.source, **shown, "snippet": part, "score": hit.score})
     pagination = page.answer(returned=len(items), total=hits.total)
     return {"items": items, "pagination": pagination, "sort": "relevance", **hits.remarks()}

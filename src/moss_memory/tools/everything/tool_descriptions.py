@@ -53,10 +53,10 @@ def _names_disabled(sentence: str, disabled: DisabledTools) -> bool:
 def with_default_workspace(tool: dict[str, Any], workspace: str) -> dict[str, Any]:
     """Return the description with a caller's default workspace as the default of `workspace`."""
     schema = tool["inputSchema"]
-    place, required = schema["properties"].get("workspace"), schema.get("required", [])
-    if place is None or not ("default" in place or "workspace" in required):
+    argument, required = schema["properties"].get("workspace"), schema.get("required", [])
+    if argument is None or not ("default" in argument or "workspace" in required):
         return tool  # without a workspace it searches all, or takes an id
-    properties = {**schema["properties"], "workspace": {**place, "default": workspace}}
+    properties = {**schema["properties"], "workspace": {**argument, "default": workspace}}
     changed = {**schema, "properties": properties, "required": [name for name in required if name != "workspace"]}
     if not changed["required"]:
         del changed["required"]

@@ -78,7 +78,7 @@ def entries_erasure(tx: ReadTransaction, seqs: Iterable[int]) -> HardDelete:
         rows=len(numbers),
         vectors=tx.vectors_of("note", numbers),
         texts=texts,
-        places=[("doc_entries", seq) for seq in numbers],
+        row_versions=[("doc_entries", seq) for seq in numbers],
         owners=owners,
     )
 

@@ -69,9 +69,9 @@ def nodes(tx: ReadTransaction, row_ids: list[int]) -> dict[int, dict[str, Any]]:
     successors = _find_successors(tx, superseded) if superseded else {}
     found = {}
     for seq, workspace, branch, doc, key, kind, status, title, text, at in rows:
-        place = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
+        document = {"workspace": workspace, "branch": branch, "doc": doc, "ids": [key]}
         hit = {
-            **(_work(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", place)}),
+            **(_work(workspace, doc, key) or {"id": key, "fetch": fetch_call("branchmind_graph_query", document)}),
             "workspace": workspace,
             "at": at,
             "title": title or key,

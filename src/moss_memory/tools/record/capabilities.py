@@ -94,7 +94,7 @@ class Capability:
         chosen = required or {name: self.fields[name] for name in self.identity}
         return {name: _example(name, field) for name, field in chosen.items()}
 
-    def shown(self) -> dict[str, Any]:
+    def to_response(self) -> dict[str, Any]:
         """Return the capability as a response."""
         names = {"capability_id": self.capability_id, "entity_type": self.entity_type, "identity": self.identity}
         fields = {

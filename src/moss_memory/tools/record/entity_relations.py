@@ -48,8 +48,8 @@ def _referenced_by(tx: ReadTransaction, registry: Registry, row: Row, upto: int 
         key = {"entity_row": row[0], "name": capability.identity[0]}
         forms |= {value for (value,) in tx.stream(sql["spellings"], key)}
     query = sql["referrers"].filled(fields=tx.sql_in("p.name", "fields"), forms=tx.sql_in("p.value", "forms"))
-    place = {"workspace": normalize_workspace(row[3]), "entity_row": row[0]}
-    found = [one for (one,) in tx.stream(query, {"fields": fields, "forms": sorted(forms), **place})]
+    row_of_entity = {"workspace": normalize_workspace(row[3]), "entity_row": row[0]}
+    found = [one for (one,) in tx.stream(query, {"fields": fields, "forms": sorted(forms), **row_of_entity})]
     others = tx.rows(
         f"select {ENTITY_COLUMNS} from entities where {tx.sql_in('row_id', 'found')} order by row_id desc",
         {"found": found[:REFERENCES_MAX]},

@@ -44,7 +44,7 @@ def erase_record(tx: ReadTransaction, workspace: str | None, id: str | None) -> 
         rows=1 + observations,
         vectors=tx.vectors_of("record", [record_row]),
         texts=[tx.value(sql["record_text"], key)],
-        places=[("records", record_row)],
+        row_versions=[("records", record_row)],
     )
     return erasure, own
 

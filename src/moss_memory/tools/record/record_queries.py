@@ -110,8 +110,7 @@ class RecordFilters:
     ) -> dict[str, Any]:
         """Return one page of a search within the filters, best match first."""
         from moss_memory.search.query import MAX_CHARS, parse_any
-        from moss_memory.search.request import SearchRequest
-        from moss_memory.search.strategy import search
+        from moss_memory.search.request import SearchRequest, search
 
         if not terms or not any(term.strip() for term in terms):
             raise invalid_request("`search` is blank; give at least one word to look for", path="search")

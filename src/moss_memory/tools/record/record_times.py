@@ -47,9 +47,9 @@ def rows_between(tx: ReadTransaction, workspace_norm: str | None, first: int, la
 
     A body is JSON and its times may have any offset, so every record of the workspace is read.
     """
-    place = "" if workspace_norm is None else " where r.workspace_norm = :workspace"
+    condition = "" if workspace_norm is None else " where r.workspace_norm = :workspace"
     rows: Iterable[Row] = tx.stream(
-        f"select r.row_id, {TIME_COLUMNS} from records r{place}", {"workspace": workspace_norm}
+        f"select r.row_id, {TIME_COLUMNS} from records r{condition}", {"workspace": workspace_norm}
     )
     return [row_id for row_id, *columns in rows if first <= record_time(tx, columns) <= last]
 

@@ -6,7 +6,16 @@ from moss_memory.errors import MossError, next_call
 from moss_memory.registry.arguments import SearchMode, Workspace
 from moss_memory.registry.budget import truncate_page
 from moss_memory.registry.operation import is_semantic, operation
-from moss_memory.registry.responses import BAD_FILE, BOUNDED_PAGINATION, SEARCH_REMARKS, flag, integer, list_of, text
+from moss_memory.registry.responses import (
+    BAD_FILE,
+    BOUNDED_PAGINATION,
+    HINT,
+    SEARCH_REMARKS,
+    flag,
+    integer,
+    list_of,
+    text,
+)
 from moss_memory.rows.names import DEFAULT_WORKSPACE, normalize_label
 from moss_memory.rows.times import instant_us
 
@@ -226,6 +235,7 @@ def _is_semantic_search(arguments: Any) -> bool:
         "pagination": SOME_PAGE,
         "total_count": integer("how many match, if asked for", optional=True),
         **SEARCH_REMARKS,
+        **HINT,
     },
     example="moss record find 'token rotation' --type agent_decision",
     words=(
@@ -262,6 +272,7 @@ def retrieve_records(
     answers={
         "entities": list_of(ENTITY, "the entities, newest first", shown="answer"),
         "pagination": BOUNDED_PAGINATION,
+        **HINT,
     },
     example="moss record entities --entity-type feature_unit",
     words=(
@@ -310,7 +321,11 @@ def retrieve_entities(
 @operation(
     idempotent=True,
     translate=as_read_error,
-    answers={"events": list_of(EVENT, "what happened, newest first", shown="answer"), "pagination": BOUNDED_PAGINATION},
+    answers={
+        "events": list_of(EVENT, "what happened, newest first", shown="answer"),
+        "pagination": BOUNDED_PAGINATION,
+        **HINT,
+    },
     example="moss record timeline --after-date 2025-12-01",
     words=(
         "timeline, what happened when, chronology, events in a period, between two dates, last month, history of "
@@ -376,6 +391,6 @@ def record_capabilities(
     chosen = sorted(registry.capabilities) if capability_id is None else [registry.find(capability_id).capability_id]
     problems = {"problems": registry.problems} if registry.problems and capability_id is None else {}
     return budget.fit(
-        [registry.capabilities[name].shown() for name in chosen],
+        [registry.capabilities[name].to_response() for name in chosen],
         lambda kept: {"capabilities": kept, **problems, "truncated": False},
     )

@@ -67,13 +67,17 @@ def submit_or_spool(
         if not error.code.startswith("DB_"):
             raise
     try:
-        place = workspace or store.config.workspace or None
-        return {"kept": keep(capability, collection, body, provenance=provenance, workspace=place, folder=folder)}
+        chosen = workspace or store.config.workspace or None
+        return {
+            "kept": write_spool_file(
+                capability, collection, body, provenance=provenance, workspace=chosen, folder=folder
+            )
+        }
     except MossError as error:
         raise as_write_error(error) from None
 
 
-def keep(
+def write_spool_file(
     capability: Capability,
     collection: str,
     body: dict[str, Any],
@@ -87,10 +91,10 @@ def keep(
     The file has the body; with provenance or workspace it has these and the body as `{body, provenance, workspace}`.
     """
     capability.check(body)
-    place = os.path.join(folder, collection)
-    make_private_folder(place)
+    target = os.path.join(folder, collection)
+    make_private_folder(target)
     also = {name: value for name, value in (("provenance", provenance), ("workspace", workspace)) if value}
-    path = os.path.join(place, file_name(capability, body))
+    path = os.path.join(target, file_name(capability, body))
     return write_new_private(path, ".json", _encode({"body": body, **also} if also else body))
 
 

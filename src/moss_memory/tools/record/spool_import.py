@@ -128,7 +128,7 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
         raise ValueError("it is a link that leads out of the folder; put the file itself there")
     capability = capability_of(store.config.home, collection)
     read = read_json if lenient else read_object
-    content, place = split_workspace(read(path, what="record", max_bytes=FILE_MAX_BYTES))
+    content, workspace = split_workspace(read(path, what="record", max_bytes=FILE_MAX_BYTES))
     entries = unpack(content)
     unknown_provenance = [name for _, _, others in entries for name in others]
     if unknown_provenance and not lenient:
@@ -144,7 +144,7 @@ def _read(store: Store, collection: str, path: str, mapping: Mapping | None, *, 
             capability.check(mapped)
             checked = _check_provenance(capability, mapped, provenance)
             records.append(
-                _SpooledRecord(capability, mapped, checked, unmapped, workspace=place, repetition=repetition)
+                _SpooledRecord(capability, mapped, checked, unmapped, workspace=workspace, repetition=repetition)
             )
         except (MossError, ValueError) as error:
             if len(entries) == 1:
@@ -165,8 +165,8 @@ def _check_provenance(capability: Capability, body: dict[str, Any], provenance: 
 def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: str | None, dry_run: bool) -> bool:
     """Submit one record, unless it is a dry run; return True if it is new."""
     content = record.content_id()
-    place = record.workspace or workspace or DEFAULT_WORKSPACE
-    norm = normalize_workspace(place)
+    chosen = record.workspace or workspace or DEFAULT_WORKSPACE
+    norm = normalize_workspace(chosen)
     known = store.call("retrieve_records", {"ids": [payload_id(norm, content)]})["records"]
     if dry_run:
         return not known
@@ -179,7 +179,7 @@ def _migrate_one(store: Store, path: str, record: _SpooledRecord, *, workspace: 
             "provenance": {"extracted_at": format_instant(seen_us), **record.provenance},
             "client_request_id": record.request_id(),
             "allow_secrets": True,
-            "workspace": place,
+            "workspace": chosen,
         },
     )
     found = store.call("retrieve_records", {"ids": [answer["payload_id"]]})["records"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, list_of, moment_ms, text
+from moss_memory.registry.responses import HINT, PAGINATION, list_of, moment_ms, text
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.rows.paging import Page
 from moss_memory.storage.named_rows import NamedRow
@@ -52,7 +52,11 @@ class Ready(NamedRow):
 @operation(
     idempotent=True,
     has_budget=True,
-    answers={"tasks": list_of(READY, "what can be started, best first", shown="answer"), "pagination": PAGINATION},
+    answers={
+        "tasks": list_of(READY, "what can be started, best first", shown="answer"),
+        "pagination": PAGINATION,
+        **HINT,
+    },
     example="moss task ready -w shop",
     words=(
         "what can I start, can be started, available work, unblocked tasks, free tasks, pick something to do, "

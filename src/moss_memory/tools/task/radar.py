@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import ResponseSchema, choice, flag, list_of, object_of, text, texts
+from moss_memory.registry.responses import HINT, ResponseSchema, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
@@ -120,6 +120,7 @@ def tasks_radar(
     answers={
         "events": list_of(EVENT, "the events, oldest first", shown="answer"),
         "has_more": flag("whether events follow", shown="if_true"),
+        **HINT,
     },
     example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
     words=(

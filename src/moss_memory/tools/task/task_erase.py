@@ -84,7 +84,7 @@ class _TaskErasure:
         if task is not None:
             texts += [task.title, task.description]
         row = [] if task is None else [("tasks", task.row_id)]
-        own = HardDelete(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, places=row)
+        own = HardDelete(lambda tx: self._blank_task(tx, steps), rows=len(row), texts=texts, row_versions=row)
         parts = [self._parts_erasure(steps, keys, None), *(nodes.erasure() for nodes in cards)]
         return entries_erasure(tx, entries).combined_with([own, *parts, self._copies_erasure(keys)])
 
@@ -130,13 +130,13 @@ class _TaskErasure:
             found = tx.stream(sql["evidence_rows"], {"task_row": self._task.row_id})
             evidence = [(row_id, content) for row_id, of, content in found if step_id in (None, of)]
         versions = [version for key in keys for version in versions_of_key(tx, self._workspace, key)]
-        places = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
+        own = [("steps", step.row_id) for step in steps] + [("task_evidence", row_id) for row_id, _ in evidence]
         return HardDelete(
             lambda tx: self._delete_evidence_and_claims(tx, step_id),
             rows=len(steps) + len(evidence),
             vectors=tx.vectors_of("node", [seq for seq, _ in versions]),
             texts=[*texts, *(content for _, content in evidence), *(title for _, title in versions)],
-            places=[*places, *(("graph_versions", seq) for seq, _ in versions)],
+            row_versions=[*own, *(("graph_versions", seq) for seq, _ in versions)],
             owners=[self._id],
         )
 

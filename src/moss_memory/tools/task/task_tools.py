@@ -7,7 +7,7 @@ import json
 from moss_memory.errors import MossError, backticked, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag, Tags
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import PAGINATION, flag, list_of, text
+from moss_memory.registry.responses import HINT, PAGINATION, flag, list_of, text
 from moss_memory.rows.names import normalize_workspace, tags_json
 from moss_memory.rows.paging import Page
 from moss_memory.tools.reasoning.branches.document_refs import add_branch, bootstrap
@@ -133,7 +133,11 @@ def tasks_create(
 @operation(
     idempotent=True,
     has_budget=True,
-    answers={"items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"), "pagination": PAGINATION},
+    answers={
+        "items": list_of(ITEM, "the plans and tasks, oldest first", shown="answer"),
+        "pagination": PAGINATION,
+        **HINT,
+    },
     example="moss task list -w shop --status ACTIVE",
     words=(
         "list tasks, todos, all plans, backlog, by status, unfinished work, done tasks, show the backlog, which "

@@ -79,8 +79,8 @@ def _move_conflict(conflict: Values, move: Renumbering) -> None:
             packed[0] = move.number(SEQ, packed[0])
             conflict[side] = json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
     if move.changes(BRANCH):
-        place = (conflict["from_id"], conflict["into_id"], conflict["doc"], conflict["key"])
-        conflict["conflict_id"] = conflict_id(*place, states)
+        key = (conflict["from_id"], conflict["into_id"], conflict["doc"], conflict["key"])
+        conflict["conflict_id"] = conflict_id(*key, states)
 
 
 NUMBERS = Table("numbers", text("series"), counter("last"), key=("series",), workspace_condition="", only="last > 0")
@@ -310,9 +310,9 @@ def after_insert(tx: Transaction, table: str, rows: list[Values]) -> None:
     """Write derived rows: the tags by which nodes are searched."""
     if table == "graph_versions":
         for values in rows:
-            place = {key: values[key] for key in ("branch_id", "doc", "seq")}
+            version = {key: values[key] for key in ("branch_id", "doc", "seq")}
             for tag in dict.fromkeys(json.loads(values["tags_json"] or "[]")):
-                tx.run(sql["add_version_tag"], {**place, "tag": tag})
+                tx.run(sql["add_version_tag"], {**version, "tag": tag})
 
 
 def before_delete(tx: Transaction, workspace: str) -> None:

@@ -185,12 +185,12 @@ class RecordRows:
                     [[None, None]] * len(parts),
                     [values["workspace_raw"]] * len(parts),
                 )
-            for place, part in enumerate(parts):
+            for index, part in enumerate(parts):
                 row = {key: value for key, value in part.items() if key != "entity_id"}
                 entity = part.get("entity_id")
                 numbered = numbers if entity is None else {}
                 row |= {
-                    "row_id": own[place] or self._next(),
+                    "row_id": own[index] or self._next(),
                     "workspace_norm": norm,
                     "entity_row": values["entity_row"]
                     if entity is None
@@ -198,10 +198,10 @@ class RecordRows:
                     "record_row": values["row_id"],
                 }
                 if table == "observations":
-                    request, answer = answers[place]
+                    request, answer = answers[index]
                     row |= {"content_id": values["content_id"], "client_request_id": request, "answer_json": answer}
                 else:
-                    row["workspace_raw"] = raw[place]
+                    row["workspace_raw"] = raw[index]
                 read = _TABLES[table].read(row)
                 record.check(table, read)
                 self.rows.append((_TABLES[table], where, read, []))

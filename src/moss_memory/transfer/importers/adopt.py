@@ -48,7 +48,7 @@ def adopt(
     """
     files = list(_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
-    for place, file in enumerate(files):
+    for number, file in enumerate(files):
         file.items = _storable(file, closed)
         items = file.items if allow_secrets else _without_secrets(file, check)
         report["skipped"] += file.skipped
@@ -57,7 +57,7 @@ def adopt(
                 report, _import_file(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1)
             )
         if progress is not None:
-            progress(place + 1, len(files))
+            progress(number + 1, len(files))
     return report
 
 

@@ -98,8 +98,8 @@ class Importer:
 
     def _import_capsule(self, item: Item) -> None:
         """Import a capsule; split a text that is too long between paragraphs."""
-        for place, text in enumerate(split_text(item["text"], self.tx.config.capsule_max_chars)):
-            name = item["name"] if not place else f"{item['name']} ({place + 1})"
+        for index, text in enumerate(split_text(item["text"], self.tx.config.capsule_max_chars)):
+            name = item["name"] if not index else f"{item['name']} ({index + 1})"
             source = f"{self.source}:{name}"[:256]
             address = {**self._at, "name": normalize_name(name), "source": source}
             there = self.tx.row(sql["capsule_of_name"], address)
@@ -161,8 +161,8 @@ class Importer:
         if not items:
             return
         branch = self.tx.value(sql["main_branch"], self._at)
-        place = {"branch": branch, "doc": self.source}
-        rows = [] if branch is None else self.tx.stream(sql["kept_notes"], place)
+        document = {"branch": branch, "doc": self.source}
+        rows = [] if branch is None else self.tx.stream(sql["kept_notes"], document)
         known = {json.loads(meta).get("adopted") for (meta,) in rows}
         for item in items:
             if item["key"] in known:

@@ -42,8 +42,8 @@ def read_text(path: str) -> str:
         raise invalid_request(f"{path}, line {_line(data, error.start)}, is not UTF-8", path="path") from None
 
 
-def _line(data: bytes, place: int) -> int:
-    return data.count(b"\n", 0, place) + 1
+def _line(data: bytes, offset: int) -> int:
+    return data.count(b"\n", 0, offset) + 1
 
 
 def json_lines(path: str) -> Iterator[tuple[int, dict[str, Any]]]:

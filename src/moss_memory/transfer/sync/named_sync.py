@@ -152,14 +152,14 @@ class NamedSync:
     def _with_deleted_row(self, subject: str, known: Remembered | None, found: FoundFile | None, row: RowState) -> None:
         if found is None:
             if known is not None and (known.hash != GONE or known.pending is not None):
-                self._run.keep(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
+                self._run.remember_state(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
         elif (found.content is None and known is not None) or self._has_expired(subject):
             self._run.remove(found.path, found.hash)
             self._run.count("deleted")
             row_hash = known.row_hash if known is not None else GONE
             state = self._state(subject, found.path, found.hash, row_hash, row.change_seq)
             state.pending = GONE
-            self._run.keep(state)
+            self._run.remember_state(state)
             self._run.settled[self._family, subject] = [state.settled()]
         else:
             self._takes.append((subject, False))
@@ -181,7 +181,7 @@ class NamedSync:
             if row_changed:
                 self._to_write[subject] = None
             else:
-                self._run.keep(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
+                self._run.remember_state(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
             return
         if self._is_equal(tx, subject):
             if self._has_other_code(tx, subject):
@@ -369,7 +369,7 @@ class NamedSync:
             seq = tx.next_change()
             tx.run(self._versioned.sql["soft_delete"], {"id": subject, "now": tx.now, "change_seq": seq})
             known = self._memory[subject]
-            self._run.keep(self._state(subject, known.file, GONE, known.row_hash, seq))
+            self._run.remember_state(self._state(subject, known.file, GONE, known.row_hash, seq))
             self._run.count("deleted")
         for subject, row_changed in self._confirms:
             origin = self._origin_of(tx, self._parsed[subject])
@@ -465,7 +465,7 @@ class NamedSync:
         hashed, seq = digest(content), values["change_seq"]
         taken = subject in self._parsed and known_as not in self._copies
         if found is not None and found.path == path and (taken or found.hash == hashed):
-            run.keep(self._state(subject, path, found.hash, hashed, seq))
+            run.remember_state(self._state(subject, path, found.hash, hashed, seq))
             return
         if is_local(values["tags_json"]):
             return
@@ -474,12 +474,12 @@ class NamedSync:
             run.skipped.setdefault(path, "another file is in its place")
             return
         run.count("written", file=path, content=content)
-        place, old = (found.path, found.hash) if found is not None else (path, GONE)
-        if place != path:
-            run.remove(place, old)
-        state = self._state(subject, place, old, hashed, seq)
+        old_path, old = (found.path, found.hash) if found is not None else (path, GONE)
+        if old_path != path:
+            run.remove(old_path, old)
+        state = self._state(subject, old_path, old, hashed, seq)
         state.pending = hashed
-        run.keep(state)
+        run.remember_state(state)
         run.settled[self._family, subject] = [self._state(subject, path, hashed, hashed, seq)]
 
 

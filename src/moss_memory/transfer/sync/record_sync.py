@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 FAMILY = "record"
 _NEWEST = "select record_row, max(row_id) from observations group by record_row"
-_ORDER = {table.name: place for place, table in enumerate(record.TABLES)}
+_ORDER = {table.name: index for index, table in enumerate(record.TABLES)}
 
 
 class RecordSync:
@@ -175,14 +175,14 @@ class RecordSync:
         )
         if found is not None and is_same:
             if known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
-                run.keep(Remembered(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
+                run.remember_state(Remembered(FAMILY, record_id, path, record_id, found.hash, None, hashed, seq))
             return
         present = GONE if found is None else found.hash
         if not run.write(path, content, present):
             run.skipped.setdefault(path, "another file is in its place")
             return
         run.count("written", file=path, content=content)
-        run.keep(Remembered(FAMILY, record_id, path, record_id, present, hashed, hashed, seq))
+        run.remember_state(Remembered(FAMILY, record_id, path, record_id, present, hashed, hashed, seq))
         run.settled[FAMILY, record_id] = [Remembered(FAMILY, record_id, path, record_id, hashed, None, hashed, seq)]
 
 

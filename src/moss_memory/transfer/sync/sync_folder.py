@@ -102,7 +102,7 @@ class FolderSync:
         try:
             tree.claim()
             _refuse_home(tree.path, config.home)
-            memory = SyncMemory(place_of(tree.path), self._marker(tree))
+            memory = SyncMemory(identity_of(tree.path), self._marker(tree))
             scan = FolderScan(tree, config.import_max_bytes, self._scope)
             scan.read(self._read(memory.load), self._call.check_cancelled)
             mark = self._engine.change_token()
@@ -174,7 +174,7 @@ class FolderSync:
 
     def _marker(self, tree: SafeDirectory) -> str:
         """Return the id of the folder; a copy at another place, or on another machine, gets one of its own."""
-        own = {"place": place_of(tree.path)}
+        own = {"place": identity_of(tree.path)}
         try:
             found: Any = json.loads(tree.read(_MARKER, max_bytes=10_000) or b"{}")
             if isinstance(found, dict) and found.get("place") == own["place"] and isinstance(found.get("id"), str):
@@ -214,7 +214,7 @@ def _hash_at(tree: SafeDirectory, path: str, run: SyncRun) -> str:
     return GONE if content is None else digest(content)
 
 
-def place_of(path: str) -> str:
+def identity_of(path: str) -> str:
     """Return machine and path of a folder."""
     return f"{os.uname().nodename}:{path}:{os.stat(path).st_ino}" if os.path.exists(path) else path
 

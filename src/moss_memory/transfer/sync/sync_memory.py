@@ -80,8 +80,8 @@ class Remembered:
 class SyncMemory:
     """The remembered files of one folder."""
 
-    def __init__(self, place: str, marker: str) -> None:
-        self._folder = {"place": place, "marker": marker}
+    def __init__(self, folder: str, marker: str) -> None:
+        self._folder = {"place": folder, "marker": marker}
 
     def load(self, tx: ReadTransaction) -> list[Remembered]:
         """Return everything that is remembered of the folder."""

@@ -63,7 +63,7 @@ class SyncRun:
         """Name a conflict."""
         self.conflicts.append({"type": type, "address": address, "file": file})
 
-    def keep(self, state: Remembered) -> None:
+    def remember_state(self, state: Remembered) -> None:
         """Remember a state that needs no further file."""
         self.remember[state.family, state.subject] = [state]
 

@@ -55,12 +55,12 @@ class WorkSync:
                 self._decide_one(workspace)
 
     def _is_blocked(self, workspace: str) -> bool:
-        places = [f"{folder}/{encode_name(workspace)}" for folder in workspace_files.FOLDERS]
+        folders = [f"{folder}/{encode_name(workspace)}" for folder in workspace_files.FOLDERS]
         blocked = self._run.scan.skipped
         return any(
-            one == place or one.startswith(f"{place}/") or one == place.partition("/")[0]
+            one == parent or one.startswith(f"{parent}/") or one == parent.partition("/")[0]
             for one in blocked
-            for place in places
+            for parent in folders
         )
 
     def _decide_one(self, workspace: str) -> None:
@@ -78,8 +78,8 @@ class WorkSync:
         row_hash = next((one.row_hash for one in known.values()), hash_of_files({}))
         rows_changed = hash_of_files(store) != row_hash or any(one.pending is not None for one in known.values())
         if files_changed and rows_changed and not self._run.settle:
-            place = next(iter(sorted(present or known)), "")
-            self._run.conflict(TYPE, workspace, place.rpartition("/")[0])
+            path = next(iter(sorted(present or known)), "")
+            self._run.conflict(TYPE, workspace, path.rpartition("/")[0])
         elif files_changed and not (rows_changed and self._run.settle == "ours"):
             self._takes.append(workspace)
         elif rows_changed:
@@ -115,8 +115,8 @@ class WorkSync:
         try:
             incoming = self._read(tx, workspace, found)
         except (InvalidRow, MossError, UnicodeDecodeError) as error:
-            place = next(iter(sorted(found)))
-            self._run.skipped[place] = str(getattr(error, "message", error))[:300]
+            path = next(iter(sorted(found)))
+            self._run.skipped[path] = str(getattr(error, "message", error))[:300]
             return
         incoming.write(tx, "replace", present)
         incoming.advance_counters(tx)

@@ -28,7 +28,7 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
     columns = "select name, pk, lower(type) from pragma_table_info(?)"
     info: list[Any] = connection.execute(columns, (table,)).fetchall()
     texts = [name for name, _, kind in info if kind == "text"]
-    keys = [name for _, name in sorted((place, name) for name, place, _ in info if place)]
+    keys = [name for _, name in sorted((position, name) for name, position, _ in info if position)]
     plain = [f"cast({name} as blob)" if name in texts else name for name in keys]
     for row in connection.execute(
         f"select {', '.join([*plain, *[f'cast({name} as blob)' for name in texts]])} from {table}"
@@ -42,10 +42,10 @@ def _first_in(connection: apsw.Connection, table: str) -> dict[str, Any]:
 
 def invalid_utf8_error(found: dict[str, Any], home: str) -> MossError:
     """Return the error for a row with invalid UTF-8."""
-    place = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
+    column = f"{found['table']} row {found['row']!r}, {found['column']}" if "row" in found else found["table"]
     return MossError(
         "STORAGE_CORRUPT",
-        f"the database in {home} is damaged: a text is not UTF-8 ({place}). `moss export --salvage FOLDER` writes "
+        f"the database in {home} is damaged: a text is not UTF-8 ({column}). `moss export --salvage FOLDER` writes "
         "everything that can be read",
         details=found,
     )

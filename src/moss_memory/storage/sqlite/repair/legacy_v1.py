@@ -175,8 +175,8 @@ class LegacyUpgrade:
             "deleted_at": None if row["deleted_at"] is None else _time(row["deleted_at"]),
             "change_seq": CHANGES_PER_CALL + self.count,
         }
-        places = ", ".join([f":{column}" for column in values])
-        self._connection.execute(f"insert into capsules ({', '.join(values)}) values ({places})", values)
+        parameters = ", ".join([f":{column}" for column in values])
+        self._connection.execute(f"insert into capsules ({', '.join(values)}) values ({parameters})", values)
 
     def _text(self, row: dict[str, Any]) -> str:
         text = _decode(row["capsule_text"])

@@ -164,7 +164,7 @@ class Salvage:
         columns = _all(fresh, "select name, pk from pragma_table_info(?)", table)
         present = self._present()
         self._columns = [name for name, _ in columns if name in present]
-        keys = sorted((place, name) for name, place in columns if place)
+        keys = sorted((position, name) for name, position in columns if position)
         self._key = list(key) or [name for _, name in keys] or ["rowid"]
         self._lost: list[Lost] = []
         marks = ", ".join("?" * len(self._columns))

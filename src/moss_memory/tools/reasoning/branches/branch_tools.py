@@ -6,7 +6,7 @@ import re
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import ResponseSchema, file_path, flag, integer, list_of, object_of, text
+from moss_memory.registry.responses import HINT, ResponseSchema, file_path, flag, integer, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.rows.times import format_time
 from moss_memory.storage.consistency import DEEPEST
@@ -165,7 +165,7 @@ def branchmind_branch_create(
 @operation(
     idempotent=True,
     has_budget=True,
-    answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer")},
+    answers={**WORKSPACE, "branches": list_of(BRANCH_ROW, "the branches, by name", shown="answer"), **HINT},
     example="moss branch list --workspace shop",
     words=(
         "list branches, which alternatives exist, what-ifs, show all branches, what branches are there, which "

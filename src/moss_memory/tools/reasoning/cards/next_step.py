@@ -95,8 +95,8 @@ class _NextStep:
         here = self._documents.arguments()
         doc = {"graph_doc": here["graph_doc"]} if "graph_doc" in here else {}
         trace = {} if self._documents.trace.doc == "trace" else {"trace_doc": self._documents.trace.doc}
-        place = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
-        return next_call(f"branchmind_think_add_{type}", {**place, "card": card, **links}, reason)
+        document = {"workspace": here["workspace"], "branch": here["ref"], **doc, **trace}
+        return next_call(f"branchmind_think_add_{type}", {**document, "card": card, **links}, reason)
 
     def _linked(self, card: Version) -> list[Version]:
         """Return the cards with a link to this one, the last changed first."""

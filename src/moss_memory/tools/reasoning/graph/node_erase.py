@@ -111,7 +111,7 @@ class Nodes:
             versions=len(self.seqs) + len(self._edges),
             vectors=self._tx.vectors_of("node", list(self.seqs)),
             texts=texts,
-            places=[*(("graph_versions", seq) for seq in self.seqs), *self._derived_rows()],
+            row_versions=[*(("graph_versions", seq) for seq in self.seqs), *self._derived_rows()],
             owners=self._owners(),
         )
 

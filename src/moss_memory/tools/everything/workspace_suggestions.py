@@ -68,6 +68,19 @@ def advise_unknown(
         error.recovery = _read_call(operation, arguments, values, error, near[0]) if near else _list_call()
 
 
+def advise_empty(tx: ReadTransaction, *, values: dict[str, Any], result: dict[str, Any]) -> None:
+    """Add the nearest workspaces to an empty list as a `hint` if its workspace does not exist and the budget allows."""
+    asked = values["workspace"]
+    norm = normalize_workspace(asked)
+    if _is_same(asked, tx.config.workspace) or workspace_exists(tx, norm):
+        return
+    near = [repr(latest_spelling(tx, one)) for one in similar_workspaces(norm, all_workspaces(tx))]
+    verb = "is" if len(near) == 1 else "are"
+    hint = f"there is no workspace {asked[:100]!r}; the nearest {verb} {', '.join(near)}"
+    if near and ("budget" not in values or values["budget"].fits({**result, "hint": hint})):
+        result["hint"] = hint
+
+
 def _read_call(
     operation: Operation, arguments: dict[str, Any], values: dict[str, Any], error: MossError, workspace: str
 ) -> dict[str, Any]:

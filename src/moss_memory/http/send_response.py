@@ -16,7 +16,9 @@ JSON = b"application/json"
 NO_STORE = (b"cache-control", b"no-store")
 
 
-async def reply(send: Send, status: int, body: bytes | str = b"", *, kind: bytes = TEXT, headers: Headers = ()) -> None:
+async def send_response(
+    send: Send, status: int, body: bytes | str = b"", *, kind: bytes = TEXT, headers: Headers = ()
+) -> None:
     """Send one complete response that must not be cached."""
     content = body.encode() if isinstance(body, str) else body
     described = [(b"content-type", kind)] if content else []

@@ -1,0 +1,118 @@
+"""Random characters and blocks of base64, as opposed to words, names and placeholders.
+
+A block of base64 contains the prefixes of short keys by chance, so a match inside of one is no credential.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+from .kinds import PLACEHOLDER_PARTS
+
+_WEAK_PREFIX = 6
+"""Prefixes of at most this length occur by chance in base64: once in 64 ** 4 characters for `AKIA`."""
+_BLOCK_LINE = 60
+"""The compared part of a line of base64; encoders break lines after 64 or 76 characters."""
+BLOCK_CHARS = 40
+_BASE64_SIGNS = frozenset("+/-_")
+
+
+@functools.cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern at its first use."""
+    return re.compile(pattern, re.ASCII)
+
+
+def is_random(value: str, prefix: str = "") -> bool:
+    """Return whether characters look random: no placeholder such as `xxxx` or `0000`, no words of a language.
+
+    No character may be more than a third of the value, as in a placeholder, and at least 8 of them must be different.
+    Words have few digits and capitals: without a digit, every fourth character must be of another class than the next.
+    Keys with a prefix of capitals consist of capitals and may have no digit.
+    """
+    sample = value[:400]
+    commonest = max(map(sample.count, set(sample)))
+    if 3 * commonest > len(sample) or len(set(sample)) < min(8, len(sample) // 3):
+        return False
+    if compiled(PLACEHOLDER_PARTS).search(sample):
+        return False
+    if prefix.isupper() and sample.isupper():
+        return True
+    return compiled("[0-9]").search(sample) is not None or 4 * class_changes(sample) >= len(sample)
+
+
+def class_changes(value: str) -> int:
+    """Count the neighbours of different classes: small letter, capital, digit, other."""
+    classes = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
+    return sum(map(str.__ne__, classes, classes[1:]))
+
+
+def is_in_block(text: str, start: int, end: int, prefix: str) -> bool:
+    """Return whether a match with a short prefix lies in a block of base64, where anything may occur by chance."""
+    if len(prefix) > _WEAK_PREFIX:
+        return False
+    if _is_inside_base64(text, start):
+        return True
+    if not prefix.isalnum():
+        return False
+    if is_after_base64(text, start):
+        return not _line_begins(text, start, prefix)
+    if text[start - 1 : start] in _BASE64_SIGNS and is_after_base64(text, _run_start(text, start)):
+        return True
+    after = compiled(  # the rest of this line, its end (also as `\\n` in JSON), and the next line of base64
+        rf"[\w+/-]{{0,100}}+[\"',\\nr\r]{{0,4}}(?:\n|\\n)[\s\"']{{0,12}}([\w+/=-]{{{_BLOCK_LINE}}})"
+    ).match(text, end)
+    return after is not None and _is_base64(after[1]) and not after[1].startswith(prefix)
+
+
+def _is_inside_base64(text: str, start: int) -> bool:
+    """Return whether a character of base64 precedes an offset, and much base64 before that."""
+    before = text[max(0, start - _BLOCK_LINE) : start]
+    if before[-1:].isalnum():
+        return False
+    inside = compiled(rf"[A-Za-z0-9+/]{{{BLOCK_CHARS},}}\Z|[\w-]{{{BLOCK_CHARS},}}\Z").search(before)
+    return inside is not None and _is_base64(inside[0])
+
+
+def _run_start(text: str, start: int) -> int:
+    """Return the start of the base64 that ends at an offset; it is at most one line long."""
+    before = text[max(0, start - _BLOCK_LINE) : start]
+    run = compiled(r"(?:\\n){0,1}([\w+/-]{1,60})\Z").search(before)
+    return start if run is None else start - len(run[1])
+
+
+def is_after_base64(text: str, start: int) -> bool:
+    """Return whether the line before an offset is one of base64."""
+    line_end = text[max(0, start - 12) : start]
+    if "\n" not in line_end and "\\n" not in line_end:
+        return False
+    before = compiled(r"[\s\"',\\nr+]{1,12}\Z").sub("", text[max(0, start - _BLOCK_LINE - 24) : start])
+    line = before[-_BLOCK_LINE:]
+    return len(line) == _BLOCK_LINE and _is_base64(line)
+
+
+def _line_begins(text: str, start: int, prefix: str) -> bool:
+    """Return whether the line before begins with the same prefix: then it is a list of such values.
+
+    Prefixes that look like the base64 of zeros begin many lines of a binary.
+    """
+    if prefix.endswith("AA"):
+        return False
+    line_end = text.rfind("\n", max(0, start - 12), start)
+    line_start = text.rfind("\n", max(0, line_end - 400), line_end) + 1
+    return text.startswith(prefix, line_start)
+
+
+def _is_base64(part: str) -> bool:
+    """Return whether a text is base64 of random bytes or of zeros.
+
+    A path has other characters, a line of dashes no letters, a hexadecimal number no letters of both cases. Long names
+    have all three classes, but seldom change between them: random base64 does after two of three characters.
+    """
+    if compiled(r"[A-Za-z0-9+/=]*|[\w=-]*").fullmatch(part) is None:
+        return False
+    if 3 * part.count("A") >= len(part):
+        return True
+    is_mixed = all(compiled(kind).search(part) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]"))
+    return is_mixed and 5 * sum(map(class_changes, compiled("[^A-Za-z0-9]").split(part))) >= len(part)
