@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         (["history", "auth"], "the versions of a capsule: moss versions auth"),
         (["add"], "did you mean store, token add or notes add?"),
         (["put"], "did you mean store?"),
+        (["status"], "did you mean where or branch status?"),
         (["create"], "did you mean store, branch create or task create?"),
         (["commit"], "did you mean store or history commit?"),
         (["checkout", "main"], "did you mean branch checkout?"),
@@ -63,6 +64,10 @@ def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: lis
     outcome = cli(*words)
     assert outcome.code == 2
     assert says in outcome.err
+
+
+def test_the_version_is_told_as_an_option_and_as_a_word(cli: Cli) -> None:
+    assert cli("version").out == cli("--version").out != ""
 
 
 @pytest.mark.parametrize("word", ["frob", "toad", "mop", "--tag"])

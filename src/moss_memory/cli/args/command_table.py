@@ -152,8 +152,9 @@ _ALL = (
         "where",
         "Explain which workspace is used in this folder, and why.\n\n"
         "A setting wins: MOSS_WORKSPACE, then .moss/config.json of the repository, then your own. Otherwise `moss "
-        "prime` uses the workspace with the repository's name, which all of its worktrees and subfolders share, or the "
-        "only one that a clone of it has written to.",
+        "prime`, `moss task`, `moss think` and `moss notes` use the workspace with the repository's name, which all of "
+        "its worktrees and subfolders share, or the only one that a clone of it has written to. Capsules then go to "
+        "`default`.",
         "moss where",
         does="commands.where.where",
         table="commands.where.where_text",
