@@ -48,8 +48,8 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(1)
         store(2)
         walk = Walk().record(lambda: store(3))
-    assert len(walk.files) <= 27, list(walk.files)
-    assert walk.switches <= 71
+    assert len(walk.files) <= 24, list(walk.files)
+    assert walk.switches <= 61
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:
@@ -69,5 +69,5 @@ def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(
     run(words)
     walk = Walk().record(lambda: run(words))
     assert '"old-1"' in capfd.readouterr().out
-    assert len(walk.files) <= 38, list(walk.files)
-    assert walk.switches <= 81
+    assert len(walk.files) <= 37, list(walk.files)
+    assert walk.switches <= 80

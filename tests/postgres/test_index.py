@@ -16,9 +16,10 @@ from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.vectors import VectorMatrix, encode_chunks
 from moss_memory.storage.engine import CallContext
-from moss_memory.storage.postgres import indexer, segment_size, transaction
+from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain
+from moss_memory.storage.postgres.postings import Postings
 from moss_memory.storage.postgres.vector_search import PostgresVectors
 from moss_memory.store import Store
 from support.beside import Beside
@@ -173,6 +174,50 @@ def test_deleted_documents_are_swept_while_writers_run(store: Store, monkeypatch
         assert beside.problems() == []
         maintained(beside)
         assert beside.rows("select count(*) from search_orphans") == [(0,)], "nobody writes now: unused terms go"
+
+
+def test_a_process_that_has_read_the_buffer_finds_what_a_new_one_finds(
+    store: Store, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Postings of replaced documents stay in its memory for a while, and their slots go to segments or come again."""
+    rewritten(store, "w", 40, 0)
+    taken: list[int] = []
+    take = Postings.take
+
+    def noted(postings: Postings, at: Any) -> Postings:
+        taken.append(len(postings))
+        return take(postings, at)
+
+    monkeypatch.setattr(Postings, "take", noted)
+
+    def agrees(query: str) -> int:
+        call = {"query": query, "search_mode": "keyword", "limit": 50}
+        cached = store.call("capsule_search", call)
+        with open_test_store(store.config.home, clock) as new:
+            assert cached == new.call("capsule_search", call)
+        return len(cached["items"])
+
+    with Beside(store.config.home) as beside:
+        assert agrees("common turn0") == 40
+        for turn in range(1, 4):
+            rewritten(store, "w", 1, turn)
+            assert agrees(f"common turn{turn}") == 40
+        assert taken == [], "the whole buffer was copied after a write"
+        monkeypatch.setattr(segment_size, "SEGMENT", 2)
+        monkeypatch.setattr(index_maintenance, "_STEPS", (lambda tx: segments_module.flush(tx) and False,))
+        maintained(beside)
+        assert beside.rows("select count(*) from search_buffer") == [(38,)], "one segment was flushed"
+        assert agrees("common turn0") == 40
+        monkeypatch.setattr(segment_size, "SEGMENT", 1 << 30)
+        rewritten(store, "w", 40, 1)
+        assert agrees("common turn1") == 40
+        [(slot,)] = beside.rows("select last_value from search_slots")  # of the capsule n39
+        save = {"workspace": "w", "name": "n39", "allow_thin": True, "mode": "replace"}
+        store.call("capsule_store", {**save, "capsule_text": "common later"})
+        assert agrees("common turn1") == 40
+        beside.run(f"select setval('search_slots', {slot - 1})")  # as a restored backup does
+        store.call("capsule_store", {**save, "name": "n0", "capsule_text": "common again"})
+        assert agrees("common turn1") == 40
 
 
 def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

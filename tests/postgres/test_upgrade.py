@@ -23,7 +23,11 @@ from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.store import Store
 from postgres.make_old_stores import COMMITS, FILL, FOLDER, ROOT
 from postgres.test_first_open import made
+from support.http_server import HttpServer
+from support.mcp_pipe import request
+from support.patience import TIMEOUT_S, wait_until
 from support.store_truth import refusal
+from support.team_load import REAL
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -49,7 +53,7 @@ from moss_memory.store import Store
 with Store(default_config(tempfile.mkdtemp()).replace(url=sys.argv[1])) as store:
     for line in sys.stdin:
         try:
-            answer = store.call("capsule_store", json.loads(line))
+            answer = store.call(*json.loads(line))
         except MossError as error:
             answer = {"error": error.code}
         print(json.dumps(answer), flush=True)
@@ -244,36 +248,81 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(installed)
 
 
-def test_the_previous_release_serves_until_the_upgrade_and_loses_nothing(url: str, release: str) -> None:
-    there = made(url, "rolling")
-    environment = {**os.environ, "PYTHONPATH": release}
-    subprocess.run([sys.executable, "-c", FILL, there], check=True, env=environment)
-    old = subprocess.Popen(
-        [sys.executable, "-c", SERVE, there], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    acknowledged = {"animal"}
+class OldProcess:
+    """A process of the previous release with a store of its schema."""
 
-    def write(name: str) -> dict[str, Any]:
-        assert old.stdin is not None
-        assert old.stdout is not None
-        print(json.dumps({**THIN, "workspace": "zoo", "name": name}), file=old.stdin, flush=True)
-        answer: dict[str, Any] = json.loads(old.stdout.readline())
-        if "error" not in answer:
-            acknowledged.add(name)
+    def __init__(self, url: str, release: str) -> None:
+        environment = {**os.environ, "PYTHONPATH": release}
+        subprocess.run([sys.executable, "-c", FILL, url], check=True, env=environment)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", SERVE, url],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.acknowledged = {"animal"}
+
+    def __enter__(self) -> OldProcess:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate(timeout=TIMEOUT_S)
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps([tool, arguments]), file=self._process.stdin, flush=True)
+        answer: dict[str, Any] = json.loads(self._process.stdout.readline())
         return answer
 
-    try:
-        assert "error" not in write("before")
-        with opened(there) as new:
-            assert refusal(new.call, "capsule_list", {}).retryable
-            assert "error" not in write("meanwhile"), "a reader of the new version changes nothing"
-            assert new.upgrade()["before"] == 16
-            assert write("after") == {"error": "NOT_A_STORE"}
-            listed = new.call("capsule_list", {"workspace": "zoo"})["items"]
-            assert {one["name"] for one in listed} == acknowledged
-            assert found(new) == 3
-            assert problems(new) == []
-    finally:
-        assert old.stdin is not None
-        old.stdin.close()
-        old.wait(timeout=30)
+    def write(self, name: str) -> dict[str, Any]:
+        answer = self.call("capsule_store", {**THIN, "workspace": "zoo", "name": name})
+        if "error" not in answer:
+            self.acknowledged.add(name)
+        return answer
+
+
+def names(listed: dict[str, Any]) -> set[str]:
+    """The names of the capsules in a list."""
+    return {one["name"] for one in listed["items"]}
+
+
+def test_the_previous_release_serves_until_the_upgrade_and_loses_nothing(url: str, release: str) -> None:
+    there = made(url, "rolling")
+    with OldProcess(there, release) as old, opened(there) as new:
+        assert "error" not in old.write("before")
+        assert refusal(new.call, "capsule_list", {}).retryable
+        assert "error" not in old.write("meanwhile"), "a reader of the new version changes nothing"
+        assert new.upgrade()["before"] == 16
+        assert old.write("after") == {"error": "NOT_A_STORE"}
+        assert names(new.call("capsule_list", {"workspace": "zoo"})) == old.acknowledged
+        assert found(new) == 3
+        assert problems(new) == []
+
+
+def test_a_server_upgrades_before_it_serves_and_others_go_on_or_say_why(url: str, release: str, tmp_path: Path) -> None:
+    there = made(url, "served")
+    homes = [tmp_path / name / "home" for name in ("waiting", "upgrading")]
+    for home in homes:
+        home.mkdir(parents=True, mode=0o700)
+    listing = request("tools/call", {"name": "capsule_list", "arguments": {"workspace": "zoo"}})
+    with OldProcess(there, release) as old, HttpServer(homes[0], code=REAL, url=there) as waiting:
+        assert waiting.ask("GET", "/readyz").status == 503
+        told = waiting.post(listing).json["result"]["structuredContent"]["error"]
+        assert (told["code"], told["retryable"]) == ("STORAGE_BUSY", True)
+        assert "`moss upgrade`" in told["message"]
+        assert version(there) == 16
+        assert "error" not in old.write("before")
+        assert names(old.call("capsule_list", {"workspace": "zoo"})) == old.acknowledged
+        with HttpServer(homes[1], "--upgrade", code=REAL, url=there) as server:
+            assert version(there) == SCHEMA_VERSION
+            assert server.ask("GET", "/readyz").status == 200
+            wait_until(lambda: waiting.ask("GET", "/readyz").status == 200, "the other server does not go on")
+            for one in (server, waiting):
+                assert names(one.post(listing).json["result"]["structuredContent"]) == old.acknowledged
+        assert old.write("after") == {"error": "NOT_A_STORE"}
+        assert names(old.call("capsule_list", {"workspace": "zoo"})) == old.acknowledged, "its lists are still true"
+    with opened(there) as store:
+        assert found(store) == 2
+        assert problems(store) == []

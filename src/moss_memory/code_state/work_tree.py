@@ -5,19 +5,24 @@ from __future__ import annotations
 import os
 import time
 
-from .repository_files import References, read_line, signature
+from .repository_files import is_object_id, read_file, read_line
 from .repository_id import local_path, origin_id, root_id, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .repository_files import Signature
+    Signature = tuple[int, int, int, int] | None
 
 NAME_MAX_CHARS = 255
 _DISCOVERY_S = 1.0
 """The lifetime of a cached location of a repository."""
 _MAX_CACHED = 32
+PACKED_REFS_BYTES = 32 << 20
+"""A larger file is not read."""
+_DEEPEST_REF = 5
+"""The maximum length of a chain of symbolic references."""
+_REF_MAX_CHARS = 1_000
 _MOST_CLONES = 5
 """The maximum length of a chain of clones, each with the path of the next as its `origin`."""
 
@@ -183,6 +188,66 @@ class WorkTree:
         return self.common.removesuffix(".git")
 
 
+class References:
+    """The references of a repository: those of one work tree in `own`, all others in `common`."""
+
+    def __init__(self, own: str, common: str) -> None:
+        self._own = own
+        self._common = common
+        self.read: dict[str, Signature] = {}
+        """The files that were read or missed: the answer is the same as long as they are."""
+
+    def resolve(self, name: str) -> tuple[str, str]:
+        """Return the last name that a reference leads to and its object id, each empty if it is unknown."""
+        for _ in range(_DEEPEST_REF):
+            line = self._loose(name)
+            if not line.startswith("ref:"):
+                return name, line if is_object_id(line) else self._packed(name)
+            name = line[4:].strip()
+            if not is_reference(name):
+                return "", ""
+        return "", ""
+
+    def _loose(self, name: str) -> str:
+        is_own = name == "HEAD" or name.startswith(("refs/bisect/", "refs/worktree/", "refs/rewritten/"))
+        path = os.path.join(self._own if is_own else self._common, name)
+        self.read[path] = signature(path)  # before it is read: a change meanwhile is seen later
+        return read_line(path)
+
+    def _packed(self, name: str) -> str:
+        if name == "HEAD":
+            return ""
+        path = os.path.join(self._common, "packed-refs")
+        self.read[path] = signature(path)
+        content = read_file(path, PACKED_REFS_BYTES) or b""
+        wanted = b" " + os.fsencode(name) + b"\n"
+        at = (content + b"\n").find(wanted)
+        begin = content.rfind(b"\n", 0, at) + 1
+        found = content[begin:at].decode("ascii", "replace") if at >= 0 else ""
+        return found if is_object_id(found) else ""
+
+
+def is_reference(name: str) -> bool:
+    """Return whether a name is one of a reference that can be a file below the repository."""
+    parts = name.split("/")
+    return (
+        parts[0] == "refs"
+        and len(parts) > 2
+        and len(name) <= _REF_MAX_CHARS
+        and all(part and not part.startswith(".") and not part.endswith(".lock") for part in parts)
+        and name.isprintable()
+    )
+
+
+def signature(path: str) -> Signature:
+    """Return the identity of a file's content as far as its status shows; None if there is no file."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
 def clean_name(raw: str) -> str:
     """Return a name without control characters and halves of characters, at most 255 characters."""
     text = raw
@@ -253,7 +318,7 @@ def work_tree_of(folder: str | None = None) -> WorkTree | None:
 
 
 def _same_or_new(old: WorkTree | None, new: WorkTree | None) -> WorkTree | None:
-    """Return the old work tree, whose state is known, if it is still the one that was found."""
+    """Return the cached work tree if it is still the current one."""
     if old is None or new is None:
         return new
     same = (old.folder, old.git, old.common, old.configured) == (new.folder, new.git, new.common, new.configured)

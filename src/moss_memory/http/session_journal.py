@@ -1,7 +1,7 @@
 """The part of sessions that the store keeps: the key that signs their ids, when they were seen, if they have ended.
 
-A store that is missing, read-only or cannot be reached is no reason to refuse a client: the key is then one of the
-home, and the rest is known to this process only.
+A store that is missing, read-only or cannot be reached is no reason to refuse a client: the key is then made from the
+client's token, which every server of the store knows, and the rest is known to this process only.
 """
 
 from __future__ import annotations
@@ -25,18 +25,21 @@ _TIMEOUT_S = 2.0
 class SessionJournal:
     """Reads and writes these rows; every method runs on a thread of the pool."""
 
-    def __init__(self, store: Callable[[], Store], owner_token: str) -> None:
+    def __init__(self, store: Callable[[], Store]) -> None:
         self._store = store
-        self._home_key = hmac.digest(owner_token.encode(), b"moss session ids", "sha256")
         self._store_key: bytes | None = None
         self.problem: MossError | None = None
-        """The error because of which the key of the store is not known, if that is so."""
+        """The error that prevents reading the key of the store, if any."""
 
-    def keys(self) -> tuple[bytes, ...]:
-        """Return the accepted keys; the first one signs."""
+    def keys(self, token: str) -> tuple[bytes, ...]:
+        """Return the accepted keys for the session of a token, given its hash; the first one signs.
+
+        A client could make the key of its own token, and with it only what it may open anyway.
+        """
         if self._store_key is None:
             self._store_key = self._load_key()
-        return (self._home_key,) if self._store_key is None else (self._store_key, self._home_key)
+        token_key = hmac.digest(bytes.fromhex(token), b"moss session ids", "sha256")
+        return (token_key,) if self._store_key is None else (self._store_key, token_key)
 
     def read(self, id: str) -> tuple[int, bool] | None:
         """Return when a session was last seen and if it has ended; None if that is not known."""

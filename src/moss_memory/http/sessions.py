@@ -1,7 +1,7 @@
 """Sessions of the handshake era: running calls, stream, expiry.
 
 A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never because others
-come. Its id tells all that has to be known of it, so a process can forget it without ending it.
+come. Its id contains all of its state, so a process can forget it without ending it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Session:
 
 
 class Sessions:
-    """The sessions that this process knows, in the order of their last use."""
+    """The sessions of this process, in the order of their last use."""
 
     def __init__(self, journal: SessionJournal, clock_s: Callable[[], float] = time.time) -> None:
         self._journal = journal
@@ -98,7 +98,7 @@ class Sessions:
 
     async def open(self, version: str, client: str, token: str) -> Session:
         """Return a new session; `token` is the hash of the token that opens it."""
-        keys = await in_thread(self._journal.keys)
+        keys = await in_thread(self._journal.keys, token)
         now = self._clock_s()
         session = Session(new_id(keys[0], version, client, token, now), version, client, token, now)
         self._sessions[session.id] = session
@@ -129,7 +129,7 @@ class Sessions:
 
     def _read(self, id: str, token: str) -> Session | None:
         """Return the session of an id that another process, or an earlier one, has opened; runs on a thread."""
-        info = read_id(self._journal.keys(), id)
+        info = read_id(self._journal.keys(token), id)
         if info is None and self._journal.problem is not None and has_form(id):
             raise self._journal.problem
         if info is None or not token.startswith(info.token):
@@ -154,7 +154,7 @@ class Sessions:
             self._forget(session)
 
     def all(self) -> list[Session]:
-        """Return all sessions that this process knows."""
+        """Return all sessions of this process."""
         return list(self._sessions.values())
 
     def _forget(self, session: Session) -> None:

@@ -30,7 +30,7 @@ _MAX_CACHED = 1000
 class Origin:
     """The actor and the code state of a change; `key` is the hash of both."""
 
-    __slots__ = ("code", "key", "row")
+    __slots__ = ("code", "key", "repository", "row")
 
     def __init__(self, actor: str, code: CodeState | None) -> None:
         from _blake2 import blake2b  # hashlib would load OpenSSL
@@ -40,6 +40,10 @@ class Origin:
         content = "\0".join([part or "" for part in parts])
         self.key = blake2b(content.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
         self.row: dict[str, Any] = dict(zip(COLUMNS, (self.key, *parts), strict=True))
+        self.repository: dict[str, str] | None = None
+        """The columns of its repository in `workspace_repositories`; None if the code state is unknown."""
+        if code is not None:
+            self.repository = {"repository_id": code.repository_id, "repository": code.repository}
 
     @property
     def actor(self) -> str:
@@ -121,7 +125,7 @@ def origin_in_file(row: dict[str, Any]) -> Origin:
 
 
 _cache: dict[str, Origin] = {}
-"""Origins by key; a key never stands for another content."""
+"""Origins by key; the content of a key never changes."""
 
 
 def find_origin(tx: ReadTransaction, key: str | None) -> Origin | None:
@@ -150,13 +154,8 @@ def note_repositories(tx: Transaction, workspace: str, keys: set[str]) -> None:
     """Remember the repositories of these origins as those from which a workspace, in its normal form, was written."""
     for key in sorted(keys):
         origin = find_origin(tx, key)
-        if origin is not None and origin.code is not None:
-            tx.queue(INSERT_REPOSITORY, repository_row(workspace, origin.code))
-
-
-def repository_row(workspace: str, code: CodeState) -> dict[str, str]:
-    """Return the row that says that a workspace was written from a repository."""
-    return {"workspace": workspace, "repository_id": code.repository_id, "repository": code.repository}
+        if origin is not None and origin.repository is not None:
+            tx.queue(INSERT_REPOSITORY, {"workspace": workspace, **origin.repository})
 
 
 def workspaces_written_from(tx: ReadTransaction, ids: set[str]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from .origin import INSERT, INSERT_REPOSITORY, repository_row
+from .origin import INSERT, INSERT_REPOSITORY
 from .schema_version import SCHEMA_VERSION
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ class WriteTransactionBase:
         _connection: Any
         _now_ms: int
 
-        def _begin(self) -> Any: ...
+        def begin(self) -> None: ...
         def commit(self) -> None: ...
         def queue(self, sql: str, parameters: Parameters | None = None) -> None: ...
         def advance_event_sequence(self, seq: int) -> None: ...
@@ -93,10 +93,6 @@ class WriteTransactionBase:
     _recorded = False
     _began_s = 0.0
     _origin: Origin | None = None
-
-    def begin(self) -> None:
-        if self._connection is None:
-            self._begin()
 
     @property
     def now_ms(self) -> int:
@@ -128,8 +124,8 @@ class WriteTransactionBase:
     def _add_event(self, tool: str, workspace: str | None, address: str | None, payload: str | None) -> str:
         """Store an event and the origin of this call; return the id of the event."""
         event_id, origin = self.new_id(), self._find_origin()
-        if workspace is not None and origin.code is not None:
-            self.queue(INSERT_REPOSITORY, repository_row(workspace, origin.code))
+        if workspace is not None and origin.repository is not None:
+            self.queue(INSERT_REPOSITORY, {"workspace": workspace, **origin.repository})
         self.queue(INSERT, origin.row)
         self._insert_event(
             {

@@ -49,7 +49,10 @@ class PageRequest:
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
-        self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
+        self.query: dict[str, str] = {
+            name: value.replace("\0", "\ufffd") for name, value in request.query_params.items() if value
+        }
+        """The values of the query that are not empty; PostgreSQL takes no NUL, and no stored text has one."""
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         self.cookies: dict[str, str] = request.cookies
         self.full_path = request.url.path

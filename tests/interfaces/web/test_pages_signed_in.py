@@ -27,13 +27,12 @@ HIDDEN = "the text that nobody else reads"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(home: Path) -> Path:
     """A home with one capsule."""
-    made = tmp_path / "home"
-    with Store(load_config(str(made), cwd=str(tmp_path))) as store:
+    with Store(load_config(str(home), cwd=str(home.parent))) as store:
         text = FULL.replace("## ", f"{HIDDEN}\n\n## ", 1)
         store.call("capsule_store", {"name": "mine", "title": "My capsule", "capsule_text": text})
-    return made
+    return home
 
 
 def sign_in(page: Page, server: HttpServer) -> None:

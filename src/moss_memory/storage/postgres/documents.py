@@ -45,6 +45,7 @@ _SEGMENTS = f"select segment, tag, {', '.join(SEGMENT_COLUMNS)} from search_segm
 _KEY = np.dtype([("number", ">i4"), ("tag", ">i8")])
 WORKSPACE_BYTES = 8
 _EMPTY = (b"",) * 5
+_REMOVED_SHARE = 8
 
 
 def hash_of(workspace: str) -> bytes:
@@ -55,23 +56,32 @@ def hash_of(workspace: str) -> bytes:
 class Buffered:
     """The documents of the buffer, and their postings."""
 
-    def __init__(self, rows: Numbers, postings: Postings) -> None:
+    def __init__(self, rows: Numbers, postings: Postings, removed: Numbers) -> None:
         self.rows = rows
         self.postings = postings
+        self._removed = removed
+        """The slots of documents that are no longer here, but their postings are. A search ignores unknown slots."""
 
     @classmethod
     def of(cls, row: Row) -> Buffered:
         """Decode the row that `BUFFERED` returns."""
         found, terms, *columns = [value or b"" for value in row]
         rows = np.frombuffer(found, dtype=_BUFFERED_ROW)
-        return cls(rows, Postings.of_documents(rows["slot"], rows["terms"], terms, columns))
+        return cls(rows, Postings.of_documents(rows["slot"], rows["terms"], terms, columns), rows["slot"][:0])
 
-    def replaced(self, keep: Numbers, new: Buffered) -> Buffered:
-        """Return the documents that a mask keeps, and new ones."""
+    def replaced(self, keep: Numbers, new: Buffered, *, flushed: bool) -> Buffered:
+        """Return the documents that a mask keeps, and new ones.
+
+        The postings of the others are removed if they are many, or if their slots are known again: by a segment, or in
+        a restored backup. To remove them each time would copy the whole buffer after each write.
+        """
+        removed = np.concatenate([self._removed, self.rows["slot"][~keep]])
         postings = self.postings
-        if not keep.all():
-            postings = postings.take(np.flatnonzero(np.repeat(keep, self.rows["terms"])))
-        return Buffered(np.concatenate([self.rows[keep], new.rows]), postings.concat(new.postings))
+        is_known_again = flushed or np.isin(new.rows["slot"], removed).any()
+        if len(removed) > len(self.rows) // _REMOVED_SHARE or (len(removed) and is_known_again):
+            postings = postings.take(np.flatnonzero(~np.isin(postings.slots, removed)))
+            removed = removed[:0]
+        return Buffered(np.concatenate([self.rows[keep], new.rows]), postings.concat(new.postings), removed)
 
     def columns(self) -> Columns:
         """Return the columns of a segment of these documents."""
@@ -146,7 +156,7 @@ class DocumentTable:
         segments = known.segments | read
         found = Documents(
             {key: segments[key] for key in self._segments if key in segments},
-            known.buffered.replaced(self._keep, Buffered.of(new[0])),
+            known.buffered.replaced(self._keep, Buffered.of(new[0]), flushed=bool(read)),
         )
         _known[self._engine] = found
         return found

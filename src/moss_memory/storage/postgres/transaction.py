@@ -197,6 +197,10 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
         self._taken: list[str] = []
         self._learnt: dict[int, dict[str, int]] = {}
 
+    def begin(self) -> None:
+        if self._connection is None:
+            self._begin()
+
     def _begin(self) -> Connection:
         connection, self._number, self._now_ms = self._engine.begin_write_lock(self._timeout_s, self.call)
         self._taken = [f"select give_back_change({self._number})"]
@@ -354,7 +358,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self._indexes = self._erases = False
 
     def begin_snapshot(self) -> None:
-        """Index the changes of this call, so that its own searches see them."""
+        """Index the changes of this call, so that its own searches find them."""
         self._update_index()
 
 

@@ -166,16 +166,6 @@ def set_pragma(connection: apsw.Connection, pragma: str, expected: str | int) ->
         raise MossError("STORAGE_READONLY", f"the database refuses {pragma!r} (it says {actual!r})")
 
 
-def missing_store(home: str) -> MossError:
-    """Return the error for an open store that has disappeared: an empty store in its place would hide that."""
-    return MossError(
-        "STORAGE_CORRUPT",
-        f"the store in {home} was moved or removed while it was in use; nothing was written. Put it back, or restart "
-        "the programs that use it with MOSS_HOME set to its new place",
-        details={"home": home},
-    )
-
-
 def close_all(connections: list[apsw.Connection]) -> None:
     """Close connections that are no longer used."""
     for connection in connections:

@@ -11,8 +11,8 @@ import apsw
 from moss_memory.errors import MossError
 from moss_memory.storage.files.private_files import make_private_folder
 
-from .connections import UNFINISHED, close_all, missing_store, open_writer
-from .error_mapping import storage_error
+from .connections import UNFINISHED, close_all, open_writer
+from .error_mapping import missing_store, storage_error
 from .functions import only_value
 from .lock import LOCK_FILE, QUEUE_FILE, WriteLock
 from .open_files import OpenFiles, file_identity, is_changed, log_changed, log_removed, schema_numbers
@@ -116,11 +116,12 @@ class SqliteEngine:
 
     def hold(self) -> Hold:
         """Return a new attempt to hold the write lock; its release rolls back uncommitted changes."""
+        self._refuse_after_fork()
         return self._lock.hold(self._roll_back)
 
-    def begin_immediate(self, hold: Hold, timeout_s: float, call: CallContext) -> apsw.Connection:
-        """Acquire the lock and begin a writing transaction; the release of the hold ends both."""
-        writer = self.acquire(hold, call, timeout_s)
+    def begin_immediate(self) -> apsw.Connection:
+        """Begin a writing transaction; the caller holds the lock, and the release of its hold ends both."""
+        writer = self._ready_writer()
         writer.execute("begin immediate")
         if schema_numbers(writer) != self._schema:
             self._close_writer()  # another process has changed the schema; opening refuses that, or migrates again
@@ -130,15 +131,9 @@ class SqliteEngine:
             self._open_files.refuse_unknown_log()
         return writer
 
-    def acquire(
-        self, hold: Hold, call: CallContext | None = None, timeout_s: float = WRITE_TIMEOUT_S
-    ) -> apsw.Connection:
+    def acquire(self, hold: Hold, call: CallContext | None = None) -> apsw.Connection:
         """Acquire the lock and return the connection that writes; nobody else writes until the release of the hold."""
-        self._refuse_after_fork()
-        try:
-            hold.acquire(timeout_s, call)
-        except FileNotFoundError:
-            raise missing_store(self._home) from None
+        hold.acquire(WRITE_TIMEOUT_S, call)
         return self._ready_writer()
 
     def _roll_back(self) -> None:
@@ -325,7 +320,7 @@ class SqliteEngine:
         with self._watch_lock:
             self._stop_watching()
         self.readers.close()
-        with self.hold() as hold, hold:
+        with self._lock.hold(self._roll_back) as hold, hold:
             if hold.pause(WRITE_TIMEOUT_S):
                 self._close_writer()
                 self._lock.close()

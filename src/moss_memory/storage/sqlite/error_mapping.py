@@ -28,6 +28,16 @@ def busy_error(timeout_s: float, holder: dict[str, Any] | None = None) -> MossEr
     )
 
 
+def missing_store(home: str) -> MossError:
+    """Return the error for an open store that has disappeared: an empty store in its place would hide that."""
+    return MossError(
+        "STORAGE_CORRUPT",
+        f"the store in {home} was moved or removed while it was in use; nothing was written. Put it back, or restart "
+        "the programs that use it with MOSS_HOME set to its new place",
+        details={"home": home},
+    )
+
+
 def _held_by(holder: dict[str, Any] | None) -> str:
     if holder is None:
         return ""

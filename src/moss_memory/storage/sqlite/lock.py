@@ -26,7 +26,7 @@ from _weakref import ref
 from moss_memory.log import INFO, log
 from moss_memory.storage.files.private_files import make_private_folder
 
-from .error_mapping import busy_error
+from .error_mapping import busy_error, missing_store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ class WriteLock:
     def _open_lock(self) -> FileIO:
         if self.makes_home:
             make_private_folder(self._home)
-        return open_private(self._path)
+        try:
+            return open_private(self._path)
+        except FileNotFoundError:
+            raise missing_store(self._home) from None
 
     def _open_queue(self) -> FileIO | None:
         try:
@@ -137,7 +140,7 @@ class WriteLock:
 class Slot:
     """Mutual exclusion between threads that records the owner in the same step; any thread may free it.
 
-    A lock of Python has no owner: after an interrupt right after `acquire` nobody knows that it is held.
+    A lock of Python has no owner: after an interrupt right after `acquire` the owner is unknown.
     """
 
     __slots__ = ("_owner",)
@@ -175,7 +178,8 @@ class Hold:
 
     def __init__(self, lock: WriteLock, before_release: Callable[[], None] | None = None) -> None:
         self._lock = lock
-        self._before_release = before_release
+        self.before_release = before_release
+        """Called by `release` while the lock is still held."""
         self._token = (get_ident(),)
 
     def __enter__(self) -> Hold:
@@ -202,8 +206,8 @@ class Hold:
     def release(self) -> None:
         """Release everything that this attempt has acquired; again does nothing."""
         try:
-            if self._is_held and self._before_release is not None:
-                self._before_release()
+            if self._is_held and self.before_release is not None:
+                self.before_release()
         finally:
             self._release()
 

@@ -10,7 +10,8 @@ import apsw
 
 from moss_memory.errors import MossError
 
-from .connections import close_all, missing_store, open_empty, open_reader, refuse_unfinished
+from .connections import close_all, open_empty, open_reader, refuse_unfinished
+from .error_mapping import missing_store
 from .file_kind import EMPTY
 from .open_files import file_identity, keep_out_if_changed
 from .schema_migrations import SCHEMA_VERSION

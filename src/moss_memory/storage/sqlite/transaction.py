@@ -113,10 +113,15 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         self._erase_into: tuple[dict[str, Any], str] | None = None
         self._erases = False
 
+    def begin(self) -> None:
+        if self._connection is None:
+            self._begin()
+
     def _begin(self) -> apsw.Connection:
         self._end()  # after an earlier attempt that failed
         hold = self._hold = self._engine.hold()  # recorded before it acquires anything
-        connection = self._engine.begin_immediate(hold, self._timeout_s, self.call)
+        hold.acquire(self._timeout_s, self.call)
+        connection = self._engine.begin_immediate()
         self._now_ms = self.call.clock_ms()
         self._began_s = time.monotonic()
         self._connection = connection
@@ -197,6 +202,8 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
             return
         left = self._erase_into is not None or _is_left_to_erase(self._connection)
         self._connection.execute("commit")
+        if self._hold is not None:
+            self._hold.before_release = None  # nothing is left to roll back
         self._engine.verify_committed()
         self._erases = left
 

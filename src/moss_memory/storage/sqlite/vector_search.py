@@ -33,7 +33,7 @@ class SqliteSearching:
 
     def begin(self) -> None:
         """Read a row: the snapshot begins with the first one."""
-        self.tx.row("select seq from unembedded limit 1")
+        self._connection.execute("select seq from unembedded limit 1").fetchone()
 
     def scope(self, request: SearchRequest) -> Scope:
         """Return the filters of a request, without its excluded words."""

@@ -21,8 +21,8 @@ from moss_memory.rows.versions import refuse_another_version
 
 from . import sections as markdown
 from .capsule_responses import KEY, STORED, VERSION
-from .capsule_rows import capsules, content_columns, fetch_key, versioned
-from .capsule_tools import ITEMS_MAX, capsule_store, check_size, thin_recovery
+from .capsule_rows import capsules, fetch_key, versioned
+from .capsule_tools import ITEMS_MAX, capsule_store, thin_recovery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ _UNUSED = _PART.without("text", "chars", name="UnusedCapsule")
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=lambda call, values: check_size(call, values["content"]),
+    sizes=lambda call, values: markdown.check_size(call, values["content"]),
     answers={
         "id": text("ULID"),
         "section_hit": text("the header as it stands in the capsule"),
@@ -132,8 +132,8 @@ def capsule_append(
         _propose_section(error, row["id"], section, content, mode)
         raise
     text, replaced = markdown.append_to(row["capsule_text"], target, content, replace=mode == "replace")
-    check_size(tx, text)
-    row |= content_columns(text)
+    markdown.check_size(tx, text)
+    row |= markdown.content_columns(text)
     versioned.change(tx, row)
     answer = {"id": row["id"], "version": row["version"], "section_hit": target.heading, "replaced": replaced}
     named = row["name_raw"] is not None

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 
 from moss_memory.rows.lookup import AddressedRows
-from moss_memory.rows.names import estimate_tokens
 from moss_memory.rows.versions import Versioned
 from moss_memory.storage.queries import load_queries
+
+from .sections import content_columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,13 +34,6 @@ sql = load_queries(__file__)
 
 
 capsules = AddressedRows("capsules", FULL_COLUMNS, noun="capsule", lists="capsule_list", lists_all="capsule_inventory")
-
-
-def content_columns(text: str) -> dict[str, Any]:
-    """Return the columns of a capsule's text with its sizes."""
-    return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
-
-
 versioned = Versioned(
     capsules,
     columns={

@@ -40,14 +40,14 @@ from moss_memory.rows.workspace_names import note_new_workspace
 
 from . import sections as markdown
 from .capsule_responses import CAPSULE, KEY, STORED
-from .capsule_rows import capsules, content_columns, reference, sql, to_response, versioned
+from .capsule_rows import capsules, reference, sql, to_response, versioned
 from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Transaction
+    from moss_memory.storage.engine import Transaction
 
     AllowThin = bool
     Local = bool
@@ -93,27 +93,10 @@ _MISSING = ResponseSchema(
 )
 
 
-def check_size(tx: Transaction | CallContext, text: str) -> None:
-    """Refuse a text above the limit."""
-    limit = tx.config.capsule_max_chars
-    if len(text) > limit:
-        raise MossError(
-            "CAPSULE_TOO_LARGE",
-            f"the capsule would have {len(text)} characters, {len(text) - limit} more than the limit of {limit}; "
-            "compress it, keeping decisions and next actions",
-            details={"max_chars": limit, "actual_chars": len(text)},
-        )
-
-
-def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
-    """Refuse a capsule above the limit before its text is scanned."""
-    check_size(call, values.get("capsule_text", ""))
-
-
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=check_text_size,
+    sizes=markdown.check_text_size,
     recover=thin_recovery,
     answers=STORED.with_fields(
         {"previous_version": integer('with `mode: "replace"`: the version that it replaced', optional=True)}
@@ -163,7 +146,7 @@ def capsule_store(
         "run_id": normalize_label(run_id, what="run_id"),
         "phase": normalize_label(phase, what="phase"),
         "role": normalize_label(role, what="role"),
-        **_check_capsule_text(tx, capsule_text, allow_thin=allow_thin),
+        **markdown.check_text(tx, capsule_text, allow_thin=allow_thin),
         "deleted_at": None,
     }
     tx.begin()
@@ -171,10 +154,12 @@ def capsule_store(
     row |= {"created_at": now, "updated_at": now}
     if expected_version is not None:
         return _replace(tx, capsules.find(tx, Address(None, workspace, name)), row, title, expected_version)
-    owner = None if name is None else tx.value(sql["name_taken"], row)
+    owner, has_capsules = tx.row(sql["owner_of_name"], row) or (None, False)
     if owner is None:
-        note_new_workspace(tx, row["workspace_norm"])
+        if not has_capsules:
+            note_new_workspace(tx, row["workspace_norm"])
         row |= {"id": tx.new_id(), "version": 1, "version_at": now, "version_tool": tx.tool}
+        tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
         row |= {"version_origin": tx.origin, "confirmed_origin": None}
         tx.queue(sql["insert"], {**row, "change_seq": tx.next_change()})
     elif mode == "error":
@@ -182,7 +167,6 @@ def capsule_store(
         raise capsules.name_taken(workspace, str(name), hint)
     else:
         return _replace(tx, capsules.find(tx, Address(owner, None, None)), row, title, None)
-    tx.set_event_subject(workspace=row["workspace_norm"], address=row["id"])
     return write_response(row)
 
 
@@ -281,7 +265,7 @@ def capsule_fetch_many(
 @operation(
     mutates=True,
     scan_secrets=True,
-    sizes=check_text_size,
+    sizes=markdown.check_text_size,
     recover=thin_recovery,
     answers=STORED,
     example='moss update auth --title "Auth, second round"',
@@ -325,7 +309,7 @@ def capsule_update(
         fields = "`capsule_text`, `title`, `tags`, `source`, `run_id`, `phase`, `role` or `local`"
         raise invalid_request(f"no fields to update; give {fields}")
     if capsule_text is not None:
-        changes |= _check_capsule_text(tx, capsule_text, allow_thin=allow_thin)
+        changes |= markdown.check_text(tx, capsule_text, allow_thin=allow_thin)
     row = capsules.find(tx, address)
     refuse_another_version(versioned, row, expected_version)
     row |= changes
@@ -384,22 +368,6 @@ def capsule_restore(
     By name the most recently deleted one. A taken name is refused.
     """
     return restore(tx, versioned, id=id, workspace=workspace, name=name, filters=filters)
-
-
-def _check_capsule_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
-    """Return the columns of a text; refuse it if it is too large or lacks sections."""
-    if not text.strip():
-        raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
-    check_size(tx, text)
-    if allow_thin:
-        return content_columns(text)
-    missing, unfilled = markdown.missing_sections(text), markdown.unfilled_sections(text)
-    if missing or unfilled:
-        thin = [title for title in markdown.REQUIRED if title in missing or title in unfilled]
-        left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
-        message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
-        raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
-    return content_columns(text)
 
 
 def _with_local_tag(tags: str | None, local: bool) -> str | None:

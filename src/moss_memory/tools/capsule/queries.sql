@@ -18,6 +18,12 @@ select 1 from capsules where id = :id
 select id from capsules
 where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null
 
+-- name: owner_of_name
+-- The capsule that has a name, if any, and whether the workspace has capsules.
+select
+  (select id from capsules where workspace_norm = :workspace_norm and name_norm = :name_norm and deleted_at is null),
+  exists (select 1 from capsules where workspace_norm = :workspace_norm and deleted_at is null)
+
 -- name: change
 -- Content and metadata of one capsule, as its next version; its time of change never falls.
 update capsules set

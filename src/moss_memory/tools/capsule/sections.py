@@ -1,13 +1,18 @@
-"""The section parser of capsules, used by lint, append and compose."""
+"""The text of a capsule: its limit, its six sections, and its columns; append and compose use the same parser."""
 
 from __future__ import annotations
 
 import re
 
+from moss_memory.errors import MossError, invalid_request
+from moss_memory.rows.names import estimate_tokens
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
+
+    from moss_memory.storage.engine import CallContext, Transaction
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "Objective": ("goal", "purpose"),
@@ -51,6 +56,44 @@ _TO_FILL = {
     "Key locations": "files, commands, addresses",
     "Open questions": "what nobody knows yet, what may go wrong",
 }
+
+
+def check_text(tx: Transaction, text: str, *, allow_thin: bool) -> dict[str, Any]:
+    """Return the columns of a text; refuse it if it is too large or lacks sections."""
+    if not text.strip():
+        raise invalid_request("`capsule_text` is empty; write the six sections", path="capsule_text")
+    check_size(tx, text)
+    if allow_thin:
+        return content_columns(text)
+    missing, unfilled = missing_sections(text), unfilled_sections(text)
+    if missing or unfilled:
+        thin = [title for title in REQUIRED if title in missing or title in unfilled]
+        left = f"; still to be filled in: [{', '.join(unfilled)}]" if unfilled else ""
+        message = f"capsule missing required sections: [{', '.join(thin)}]{left}"
+        raise MossError("CAPSULE_TOO_THIN", message, details={"missing": thin})
+    return content_columns(text)
+
+
+def check_size(tx: Transaction | CallContext, text: str) -> None:
+    """Refuse a text above the limit."""
+    limit = tx.config.capsule_max_chars
+    if len(text) > limit:
+        raise MossError(
+            "CAPSULE_TOO_LARGE",
+            f"the capsule would have {len(text)} characters, {len(text) - limit} more than the limit of {limit}; "
+            "compress it, keeping decisions and next actions",
+            details={"max_chars": limit, "actual_chars": len(text)},
+        )
+
+
+def check_text_size(call: CallContext, values: dict[str, Any]) -> None:
+    """Refuse a capsule above the limit before its text is scanned."""
+    check_size(call, values.get("capsule_text", ""))
+
+
+def content_columns(text: str) -> dict[str, Any]:
+    """Return the columns of a capsule's text with its sizes."""
+    return {"capsule_text": text, "capsule_chars": len(text), "tokens_estimate": estimate_tokens(text)}
 
 
 class Section:

@@ -82,7 +82,7 @@ class Handovers:
         return rewriting.combined_with(self._removed)
 
     def _rewrite(self, tx: Transaction) -> None:
-        from moss_memory.tools.capsule.capsule_rows import content_columns
+        from moss_memory.tools.capsule.sections import content_columns
 
         for (table, row_id), (title, text) in self.rewritten.items():
             values = {**content_columns(text), "title": title, "row_id": row_id}
