@@ -52,8 +52,7 @@ def test_the_python_in_the_readme_prints_the_capsule_that_the_shell_saved(tmp_pa
 
 NOT_TYPED = {
     "make run": "it installs packages from the network and then serves until Ctrl-C; the tour and the demonstration "
-    "have tests of their own",
-    "pipx install": "it installs packages from the network; the second line is the environment of this test",
+    "have tests of their own, and the second line is the environment of this test",
 }
 """How the blocks of the README begin that no test types, and the reason."""
 

@@ -66,6 +66,18 @@ def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: lis
     assert says in outcome.err
 
 
+@pytest.mark.parametrize(
+    "words", [["append", "auth", "--content", "- x"], ["adopt"], ["task", "done"], ["workspace", "rename", "a"]]
+)
+def test_a_missing_argument_is_told_with_an_example(cli: Cli, words: list[str]) -> None:
+    refused = cli(*words)
+    assert refused.code == 2
+    needed, example, help_page = refused.err.splitlines()
+    assert " needed by `moss " in needed
+    assert example.startswith(f"for example: moss {words[0]} ")
+    assert help_page.endswith("--help")
+
+
 def test_the_version_is_told_as_an_option_and_as_a_word(cli: Cli) -> None:
     assert cli("version").out == cli("--version").out != ""
 

@@ -113,6 +113,7 @@ _ALL = (
             "check": switch("change nothing, but start or call what is connected and see whether it answers"),
         },
         does="commands.connect_command.connect",
+        table="commands.connect_text.connect_text",
         answers={
             "client": text("whom", optional=True),
             "scope": text("whose file", optional=True),
