@@ -33,7 +33,7 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
     own_folder = resolve_home(own_home)
     stopped: list[int] = []
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # until the server handles them
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores it
             signal.signal(number, lambda number, _: stopped.append(number))
     with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
         show_paragraph("Filling a temporary store with an example project; your own store is not touched.")
