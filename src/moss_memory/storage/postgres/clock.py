@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from moss_memory.rows.times import wall_clock_ms
+from moss_memory.rows.ids import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
