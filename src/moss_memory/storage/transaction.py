@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .engine import CallContext, Parameters
+    from .call_context import CallContext
+    from .engine import Parameters
     from .origin import Origin
 
 CHANGES_PER_CALL = 1 << 24

@@ -8,7 +8,7 @@ from moss_memory.rows.ids import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     from .connections import Connection
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.engine import CallContext, ReadTransaction, Result, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import ReadTransaction, Result, Row
     from moss_memory.storage.health import CheckResult
 
     from .lock import Hold

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.storage.engine import CallContext, Parameters, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Parameters, Row
 
     from .engine import SqliteEngine
     from .lock import Hold
