@@ -39,7 +39,9 @@ class PostgresTransaction(ReadTransactionBase):
     __slots__ = ("_began_at_s", "_connection", "_cursors", "_engine", "_queued", "_server_ms")
 
     def __init__(self, engine: PostgresEngine, call: CallContext, *, snapshot: bool) -> None:
-        super().__init__(call)
+        self.call = call
+        self.config = call.config
+        self.tool = call.operation
         self._engine = engine
         self._connection: Connection | None = None
         self._now_ms = call.clock_ms()
