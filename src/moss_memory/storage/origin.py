@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.code_state.work_tree import CodeState, WorkTree
+    from moss_memory.code_state.work_tree import CodeState
 
     from .engine import ReadTransaction, Transaction
 
@@ -56,46 +56,6 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
     if code is None:
         return (None, None, None, None)
     return code.repository or None, code.repository_id or None, code.branch or None, code.commit or None
-
-
-class Caller:
-    """The actor of a call and its code state, which is that of the process or sent with the call."""
-
-    __slots__ = ("_code", "_compares_work_tree", "_origin", "_records_work_tree", "actor")
-
-    def __init__(
-        self,
-        actor: str,
-        *,
-        code: CodeState | None = None,
-        records_work_tree: bool = False,
-        compares_work_tree: bool = False,
-    ) -> None:
-        self.actor = actor
-        self._code = code
-        self._records_work_tree = records_work_tree
-        """True if writes record the code state of the work tree that the process runs in."""
-        self._compares_work_tree = compares_work_tree or records_work_tree
-        """True if reads compare with it; pages do so on the machine of their reader and record nothing."""
-        self._origin: Origin | None = None
-
-    def origin(self) -> Origin:
-        """Return the present origin of changes."""
-        code = self._code
-        if code is None and self._records_work_tree:
-            found = self.work_tree()
-            code = None if found is None else found.state()
-        if self._origin is None or self._origin.code is not code:
-            self._origin = Origin(self.actor, code)
-        return self._origin
-
-    def work_tree(self) -> WorkTree | None:
-        """Return the work tree that the process runs in, None if the caller does not compare with it."""
-        if not self._compares_work_tree:
-            return None
-        from moss_memory.code_state.work_tree import work_tree_of
-
-        return work_tree_of()
 
 
 def clean_actor(*names: str | None) -> str:
