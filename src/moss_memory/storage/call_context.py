@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from moss_memory.rows.load_counts import LoadCounts
 
 
+ACTOR_MAX_CHARS = 100
+
+
 class CallContext:
     """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
 
@@ -117,3 +120,10 @@ class Caller:
         from moss_memory.code_state.work_tree import work_tree_of
 
         return work_tree_of()
+
+
+def clean_actor(*names: str | None) -> str:
+    """Return the names of an actor, joined, without control characters, at most 100 characters."""
+    cleaned = ["".join([c for c in name[:1000] if c.isprintable()]).strip() for name in names if name]
+    joined = " · ".join([name for name in cleaned if name])
+    return joined.encode("utf-8", "replace").decode()[:ACTOR_MAX_CHARS].strip()

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from .engine import ReadTransaction, Transaction
 
-ACTOR_MAX_CHARS = 100
 COLUMNS = ("origin_id", "actor", "repository", "repository_id", "branch", "commit_id")
 INSERT = (
     f"insert into origins ({', '.join(COLUMNS)}) values (:{', :'.join(COLUMNS)}) on conflict (origin_id) do nothing"
@@ -58,13 +57,6 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
     return code.repository or None, code.repository_id or None, code.branch or None, code.commit or None
 
 
-def clean_actor(*names: str | None) -> str:
-    """Return the names of an actor, joined, without control characters, at most 100 characters."""
-    cleaned = ["".join([c for c in name[:1000] if c.isprintable()]).strip() for name in names if name]
-    joined = " · ".join([name for name in cleaned if name])
-    return joined.encode("utf-8", "replace").decode()[:ACTOR_MAX_CHARS].strip()
-
-
 def origin_of_row(row: dict[str, Any]) -> Origin:
     """Return the origin with the columns of a row, whose key is computed again."""
     from moss_memory.code_state.work_tree import CodeState
@@ -72,16 +64,6 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
     name, key, branch, commit = [row.get(column) or "" for column in COLUMNS[2:]]
     known = CodeState(name, key, branch, commit) if name or key or branch or commit else None
     return Origin(row["actor"], known)
-
-
-def origin_in_file(row: dict[str, Any]) -> Origin:
-    """Return the origin of a row that somebody else has written: its texts are cleaned, its key is computed."""
-    from moss_memory.code_state.repository_files import is_object_id
-    from moss_memory.code_state.work_tree import clean_name
-
-    cleaned = {name: clean_name(row.get(name) or "") for name in ("repository", "repository_id", "branch", "commit_id")}
-    commit = cleaned["commit_id"] if is_object_id(cleaned["commit_id"]) else ""
-    return origin_of_row({**cleaned, "actor": clean_actor(row["actor"]), "commit_id": commit})
 
 
 _cache: dict[str, Origin] = {}
