@@ -25,9 +25,10 @@ test-all: $(VENV)/.developed ## run everything: complete kill matrices, all exam
 	$(BIN)/python -m pytest -n auto --dist loadgroup --thorough --engine=postgres tests/contract tests/property tests/concurrency tests/moving \
 	  tests/sync tests/code_state tests/postgres
 
-coverage: $(VENV)/.developed ## run the reduced selection on SQLite and print the lines that no test reaches
+coverage: $(VENV)/.developed ## run the reduced selection on both engines and print the lines that no test reaches
 	rm -rf .coverage_cache && mkdir .coverage_cache
-	$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
+	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup
+	-$(BIN)/python -m coverage run -m pytest -n auto --dist loadgroup --engine=postgres --door=store tests/postgres
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 

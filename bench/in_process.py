@@ -74,25 +74,6 @@ def bare_store(connection: apsw.Connection, texts: itertools.cycle[str]) -> Call
     return store
 
 
-def bare_replace(connection: apsw.Connection, texts: itertools.cycle[str], replaced: int) -> Callable[[], None]:
-    """Keeps what a capsule held, gives it another text, writes an event, and commits."""
-    numbers = itertools.count()
-
-    def replace() -> None:
-        number = next(numbers)
-        text, name = next(texts), f"name {number % replaced + 1}"
-        now_ms = time_ns() // 1_000_000
-        now = now_ms // 1000
-        connection.execute("begin immediate")
-        connection.execute(_KEEP, (now, "bench", name))
-        row = (name, text, len(text), 500, now, number, now, "bench", name)
-        ((key,),) = connection.execute(_REPLACE, row).fetchall()
-        connection.execute(_EVENT, (f"{now_ms:013d}r{number:012d}", "bench", "capsule_store", key, now_ms))
-        connection.execute("commit")
-
-    return replace
-
-
 def lines(rounds: int = 1500, replaced: int = 200) -> list[Line]:
     """Store, replace and fetch by name through `Store.call`, against the bare statements."""
     author = Author(seed=1)
@@ -100,18 +81,12 @@ def lines(rounds: int = 1500, replaced: int = 200) -> list[Line]:
     with scratch_folder() as folder:
         store = open_store(os.path.join(folder, "moss"))
         bare = bare_database(os.path.join(folder, "bare.db"))
-        texts, numbers, turns = itertools.cycle(written), itertools.count(1), itertools.count()
+        texts, numbers = itertools.cycle(written), itertools.count(1)
         baseline = bare_store(bare, itertools.cycle(written))
-        other = bare_replace(bare, itertools.cycle(written[7:] + written[:7]), replaced)
 
         def moss_store() -> None:
             name = f"name {next(numbers)}"
             store.call("capsule_store", {"workspace": "bench", "name": name, "capsule_text": next(texts)})
-
-        def moss_replace() -> None:
-            name = f"name {next(turns) % replaced + 1}"
-            call = {"workspace": "bench", "name": name, "capsule_text": next(texts), "mode": "replace"}
-            store.call("capsule_store", call)
 
         def moss_fetch() -> None:
             store.call("capsule_fetch", {"workspace": "bench", "name": "name 77"})
@@ -120,7 +95,6 @@ def lines(rounds: int = 1500, replaced: int = 200) -> list[Line]:
             bare.execute(_SELECT, ("bench", "name 77")).fetchone()
 
         stored, stored_bare = medians_us(moss_store, baseline, rounds=rounds)
-        changed, changed_bare = medians_us(moss_replace, other, rounds=rounds)
         fetched, fetched_bare = medians_us(moss_fetch, bare_fetch, rounds=400, calls=25)
         store.close()
         bare.close()
@@ -130,12 +104,6 @@ def lines(rounds: int = 1500, replaced: int = 200) -> list[Line]:
             stored / stored_bare,
             1.7,
             note=compared_us(stored, stored_bare),
-        ),
-        Line(
-            "replacing it, in process : bare version row, update, index, event and commit",
-            changed / changed_bare,
-            2,
-            note=compared_us(changed, changed_bare),
         ),
         Line(
             "fetch by name, in process : bare select",

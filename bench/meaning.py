@@ -12,10 +12,9 @@ from moss_memory import open_store
 from moss_memory.errors import MossError
 from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.hits import Document
-from moss_memory.search.vectors import VectorMatrix, encode_chunks
+from moss_memory.search.vectors import encode_chunks
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.functions import prepare
-from moss_memory.storage.sqlite.vector_search import SqliteVectors
 
 from .client import MOSS, moss_environment
 from .measure import Line, cached, compared_us, medians_us, read_once
@@ -33,14 +32,14 @@ QUESTION = "how do we rotate the credentials of service accounts"
 
 
 def lines() -> list[Line]:
-    """The time of a search by both, of the first one of a process, and what a passage takes."""
+    """The time of a search by both, and of the first one of a process."""
     try:
         model = embedder()
     except MossError:
         return [Line("search by meaning", None, None, note="not installed")]
     home = cached("meaning", lambda folder: _build(folder, model))
     read_once(os.path.join(home, DATABASE))
-    return [_both(home, model), _first(home), *_sizes(home, model)]
+    return [_both(home, model), _first(home)]
 
 
 def _both(home: str, model: Embedder, rounds: int = 40) -> Line:
@@ -63,24 +62,6 @@ def _first(home: str, rounds: int = 15) -> Line:
     ours, bare = medians_us(running(command, env=env, cwd=home), running(BARE, env=env, cwd=home), rounds=rounds)
     what = "first search by meaning of a fresh process : `python -I -c pass`"
     return Line(what, ours / bare, 25, note=compared_us(ours, bare))
-
-
-def _sizes(home: str, model: Embedder) -> Iterator[Line]:
-    """What a passage takes in the database and in memory."""
-    connection = apsw.Connection(os.path.join(home, DATABASE))
-    prepare(connection)
-    parts = VectorMatrix().read(SqliteVectors(connection), model, None)
-    count = sum(len(part.vectors) for part in parts)
-    arrays = [
-        array for part in parts for array in (part.docs, part.seqs, part.first, part.offsets, part.vectors, part.norms)
-    ]
-    stored = connection.execute(
-        "select sum(pgsize) from dbstat where name = 'vectors' or name = 'sqlite_autoindex_vectors_1'"
-    ).fetchone()
-    connection.close()
-    held = sum(array.nbytes for array in arrays)
-    yield Line(f"the index of {count:,} passages, a passage on disk", (stored or [0])[0] / count, None, "bytes")
-    yield Line("the same in memory", held / count, None, "bytes")
 
 
 def _build(home: str, model: Embedder) -> None:

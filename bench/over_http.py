@@ -15,7 +15,6 @@ from time import perf_counter_ns
 from moss_memory import open_store
 
 from .client import HELLO, MOSS, clean_environment, moss_environment
-from .conversation import GROWTH_MB, resident_mb
 from .measure import Line, compared_us, duration, medians_us, scratch_folder
 from .startup import BARE, running
 from .texts import Author
@@ -25,11 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-CONNECTIONS = (1, 64)
+CONNECTIONS = 64
 CALLS = 4_000
 ROUNDS = 5
 LOAD_S = 30.0
-FLAT_CALLS = 100_000
 FIRST_ID = 1_000_000
 SDK_EMPTY_TOOL = """\
 import sys, uvicorn
@@ -196,38 +194,29 @@ def free_port() -> int:
         return port
 
 
-def read_against_the_sdk() -> list[Line]:
-    """A fetch over HTTP against the SDK's empty tool: the servers' processor time, in turn, at 1 and 64 connections."""
-    found = []
+def read_against_the_sdk() -> Line:
+    """A fetch over HTTP against the SDK's empty tool: the servers' processor time, in turn, at 64 connections."""
     with scratch_folder() as folder, moss(folder) as ours, sdk(folder) as theirs:
-        for connections in CONNECTIONS:
-            costs: dict[HttpServer, list[float]] = {ours: [], theirs: []}
-            for _ in range(ROUNDS):
-                for server, taken in costs.items():
-                    before = server.cpu_us()
-                    asyncio.run(calls(server, connections, CALLS))
-                    taken.append((server.cpu_us() - before) / CALLS)
-            one, other = median(costs[ours]), median(costs[theirs])
-            what = f"processor time of a read over HTTP, {connections} at once : the SDK's empty tool"
-            found.append(Line(what, one / other, 1.0, note=compared_us(one, other)))
-    return found
+        costs: dict[HttpServer, list[float]] = {ours: [], theirs: []}
+        for _ in range(ROUNDS):
+            for server, taken in costs.items():
+                before = server.cpu_us()
+                asyncio.run(calls(server, CONNECTIONS, CALLS))
+                taken.append((server.cpu_us() - before) / CALLS)
+        one, other = median(costs[ours]), median(costs[theirs])
+    what = f"processor time of a read over HTTP, {CONNECTIONS} at once : the SDK's empty tool"
+    return Line(what, one / other, 1.0, note=compared_us(one, other))
 
 
-def under_load() -> list[Line]:
-    """64 connections that ask without a pause for 30 seconds, and memory after many calls."""
+def under_load() -> Line:
+    """64 connections that ask without a pause for 30 seconds."""
     with scratch_folder() as folder, moss(folder) as server:
-        taken = sorted(asyncio.run(calls(server, 64, 10**9, LOAD_S)))
-        typical, slow = median(taken), taken[int(len(taken) * 0.99)]
-        before = resident_mb(server.process.pid)
-        asyncio.run(calls(server, 16, FLAT_CALLS))
-        after = resident_mb(server.process.pid)
-    what = "the slowest of 100 reads : a typical one, 64 at once for 30 s"
-    note = f"{duration(slow)} : {duration(typical)}, {len(taken):,} calls, no error"
-    return [
-        Line(what, slow / typical, 10, note=note),
-        Line("resident memory of `moss serve` after that", after, None, unit="MB"),
-        Line(f"growth of it over {FLAT_CALLS:,} calls", after - before, 4 * GROWTH_MB, unit="MB"),
-    ]
+        taken = sorted(asyncio.run(calls(server, CONNECTIONS, 10**9, LOAD_S)))
+    typical, slow = median(taken), taken[int(len(taken) * 0.99)]
+    what = f"the slowest of 100 reads : a typical one, {CONNECTIONS} at once for 30 s"
+    return Line(
+        what, slow / typical, 10, note=f"{duration(slow)} : {duration(typical)}, {len(taken):,} calls, no error"
+    )
 
 
 def ready() -> Line:
@@ -250,7 +239,7 @@ def ready() -> Line:
 
 def lines() -> list[Line]:
     """Every line about HTTP."""
-    return [*read_against_the_sdk(), *under_load(), ready()]
+    return [read_against_the_sdk(), under_load(), ready()]
 
 
 if __name__ == "__main__":

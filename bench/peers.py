@@ -15,7 +15,7 @@ from statistics import median
 from typing import Any
 
 from .client import Server, ServerError, clean_environment, moss_server
-from .measure import CACHE, Line, compared_us, medians_us, scratch_folder
+from .measure import CACHE, Line, compared_us, medians_us, scratch_folder, worst_line
 from .startup import Starts
 from .texts import Author
 
@@ -147,11 +147,15 @@ def work_lines(peers: list[Peer], rounds: int = 12) -> list[Line]:
         }
         for speaker in speakers:
             speaker.prove(f"memory-{MEMORIES + rounds * 25}", memories[rounds * 25 % MEMORIES][40:100])
+    names = [peer.package for peer in peers]
     return [
-        Line(f"{work} over stdio : {peer.package}'s", ours / theirs, 0.5, note=compared_us(ours, theirs))
+        worst_line(f"{work} over stdio : other memory servers'", _beside(ours, names, others), 0.5)
         for work, (ours, *others) in taken.items()
-        for peer, theirs in zip(peers, others, strict=True)
     ]
+
+
+def _beside(ours: float, names: list[str], others: list[float]) -> dict[str, tuple[float, float]]:
+    return {name: (ours, theirs) for name, theirs in zip(names, others, strict=True)}
 
 
 @dataclass(frozen=True)

@@ -25,12 +25,6 @@ CLIENTS = 32
 WRITES = 40
 FILLED = 300
 """How many capsules are there before anything is measured."""
-READS: list[tuple[str, dict[str, Any]]] = [
-    ("capsule_fetch", {"workspace": "shop", "name": "n7"}),
-    ("capsule_list", {"workspace": "shop", "limit": 20}),
-    ("tasks_radar", {"workspace": "shop", "target": "TASK-007"}),
-]
-
 Statement = tuple[str, list[Any] | None]
 
 
@@ -42,8 +36,8 @@ def lines(rounds: int = 200) -> list[Line]:
             _fill(store, texts[:FILLED])
         stores = _stores(home, url, texts[FILLED:])
         with Store(default_config(home).replace(url=url)) as store, connect(url) as bare:
-            reads = [_reads(store, bare, tool, arguments, rounds) for tool, arguments in READS]
-        return [stores, *reads, _many(url, home)]
+            reads = _fetches(store, bare, rounds)
+        return [stores, reads, _many(url, home)]
 
 
 def _texts() -> Iterator[str]:
@@ -55,9 +49,6 @@ def _texts() -> Iterator[str]:
 def _fill(store: Store, texts: list[str]) -> None:
     for number, text in enumerate(texts):
         store.call("capsule_store", {"workspace": "shop", "name": f"n{number}", "capsule_text": text})
-    for number in range(20):
-        steps = [{"title": f"step {place}"} for place in range(3)]
-        store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": f"task {number}", "steps": steps})
 
 
 def _stores(home: str, url: str, texts: list[str]) -> Line:
@@ -88,9 +79,9 @@ def copied(url: str, name: str) -> str:
     return urlunsplit(parts._replace(path=f"/{name}"))
 
 
-def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: dict[str, Any], rounds: int) -> Line:
+def _fetches(store: Store, bare: psycopg.Connection[Any], rounds: int) -> Line:
     def call() -> None:
-        store.call(tool, arguments)
+        store.call("capsule_fetch", {"workspace": "shop", "name": "n7"})
 
     statements = recorded(call)
 
@@ -102,7 +93,7 @@ def _reads(store: Store, bare: psycopg.Connection[Any], tool: str, arguments: di
         bare.execute("rollback")
 
     ours, theirs = medians_us(call, plain, rounds=rounds)
-    return Line(f"PostgreSQL: {tool} : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
+    return Line("PostgreSQL: capsule_fetch : its bare statements", ours / theirs, 2.5, note=compared_us(ours, theirs))
 
 
 def recorded(call: Callable[[], object]) -> list[Statement]:

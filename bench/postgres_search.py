@@ -1,8 +1,7 @@
-"""Search on PostgreSQL beside the same search on SQLite, over 20,000 capsules; and what both indexes take."""
+"""Search on PostgreSQL beside the same search on SQLite, over 20,000 capsules."""
 
 from __future__ import annotations
 
-import functools
 import os
 import random
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import apsw
-import psycopg
 
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
@@ -34,20 +32,18 @@ if TYPE_CHECKING:
 
 DOCUMENTS = 20_000
 AT_ONCE = 200
-QUESTIONS: dict[str, dict[str, tuple[int, ...]]] = {
-    "rare words": {"1 rare": (15_000,), "2 rare": (20_000, 21_000), "8 rare": (6_000, 8_000, 10_000, 12_000)},
-    "middling words": {"1 middling": (300,), "5 middling": (1_000, 1_200, 1_500, 1_800, 2_000)},
-    "common words": {"1 common": (8,), "4 common": (10, 30, 60, 100), "8 most common": (0, 1, 2, 3, 5, 8, 13, 20)},
-}
-"""Kind -> name of a question -> the ranks of its words, 0 being the most common."""
+QUESTIONS: dict[str, tuple[int, ...]] = {
+    "1 rare": (15_000,), "2 rare": (20_000, 21_000), "8 rare": (6_000, 8_000, 10_000, 12_000),
+    "1 middling": (300,), "5 middling": (1_000, 1_200, 1_500, 1_800, 2_000),
+    "1 common": (8,), "4 common": (10, 30, 60, 100), "8 most common": (0, 1, 2, 3, 5, 8, 13, 20),
+}  # fmt: skip
+"""Name of a question -> the ranks of its words, 0 being the most common."""
 
 _INSERT = (
     "insert into capsules (row_id, id, workspace_raw, workspace_norm, title, capsule_text, capsule_chars,"
     " tokens_estimate, created_at, updated_at, deleted_at, change_seq)"
     " values (:row_id, :id, 'w', 'w', :title, :text, 1000, 1, :row_id, :row_id, :deleted_at, :row_id)"
 )
-_SIZE = "select sum(pg_total_relation_size(oid)) from pg_class where relkind = 'r' and relname like 'search\\_%'"
-_FTS5_SIZE = "select sum(pgsize) from dbstat where name like 'search\\_index%' escape '\\'"
 _VECTOR = "insert into vectors (doc, model, vector) values (:doc, :model, :vector)"
 
 
@@ -61,13 +57,12 @@ def lines(rounds: int = 15) -> list[Line]:
         config = default_config(home).replace(url=url)
         engine = open_engine(config)
         _copy(connection, engine, fill_call(config))
-        size = _size(url, connection)
         has_meaning = _add_vectors(connection, engine, fill_call(config))
         engine.close()
         connection.close()
         with Store(default_config(home)) as there, Store(config) as here:
             searches = list(_searches(here, there, rounds, has_meaning=has_meaning))
-        return [*searches, _first(config, home, vocabulary(random.Random(7))[300], rounds), size]  # noqa: S311
+        return [*searches, _first(config, home, vocabulary(random.Random(7))[300], rounds)]  # noqa: S311
 
 
 def fill_call(config: Any) -> CallContext:
@@ -123,48 +118,16 @@ def _add_vectors(connection: apsw.Connection, engine: Engine, call: CallContext)
     return True
 
 
-def _size(url: str, connection: apsw.Connection) -> Line:
-    """What the indexes take; what is dead was swept away before, as the server does by itself now and then."""
-    with psycopg.connect(url, autocommit=True) as server:
-        server.execute("vacuum")
-        row = server.execute(_SIZE).fetchone()
-    own = int(row[0]) if row else 0
-    sizes: list[Any] = connection.execute(_FTS5_SIZE).fetchall()
-    other = int(sizes[0][0])
-    note = f"{own / 1e6:.1f} MB : {other / 1e6:.1f} MB"
-    return Line(f"index of words of {DOCUMENTS:,} documents on PostgreSQL : FTS5's", own / other, 4, note=note)
-
-
 def _searches(here: Store, there: Store, rounds: int, *, has_meaning: bool) -> Iterator[Line]:
     words = vocabulary(random.Random(7))  # noqa: S311
     what = f"search of {DOCUMENTS:,} documents on PostgreSQL, {{}} : on SQLite"
-    for kind, questions in QUESTIONS.items():
-        asked = {name: " ".join([words[rank] for rank in ranks]) for name, ranks in questions.items()}
-        yield _worst(what.format(kind), here, there, asked, rounds)
-    phrases = {
-        "of common words": f'"{words[0]} {words[1]}"',
-        "of a common and a middling one": f'"{words[3]} {words[100]}"',
-    }
-    yield _worst(what.format("phrases"), here, there, phrases, rounds)
-    new = [f"{words[rank]} {words[rank + 1]}" for rank in range(2_000, 2_000 + 100 * (rounds + 3), 100)]
-    yield _new_words(what.format("words that nobody asked before"), here, there, new, rounds)
-    prefixes = {"short": f"{words[500][:3]}*", "long": f"{words[5000][:6]}*"}
-    yield _worst(what.format("prefixes"), here, there, prefixes, rounds)
+    asked = {name: " ".join([words[rank] for rank in ranks]) for name, ranks in QUESTIONS.items()}
+    asked |= {"phrase": f'"{words[3]} {words[100]}"', "prefix": f"{words[5000][:6]}*"}
+    calls = {name: {"query": query, "search_mode": "keyword"} for name, query in asked.items()}
+    yield worst_line(what.format("by words"), {name: _compared(here, there, calls[name], rounds) for name in calls}, 3)
     for mode in ("semantic", "both") if has_meaning else ():
-        call = {"query": f"{words[300]} {words[1000]}", "search_mode": mode}
-        one, other = _compared(here, there, call, rounds)
+        one, other = _compared(here, there, {"query": f"{words[300]} {words[1000]}", "search_mode": mode}, rounds)
         yield Line(what.format(f"mode `{mode}`"), one / other, 3, note=compared_us(one, other))
-
-
-def _new_words(what: str, here: Store, there: Store, asked: list[str], rounds: int) -> Line:
-    """Another question every time, so that nothing of it is known from the last."""
-    turns = [(store, iter(asked)) for store in (here, there)]
-
-    def ask(store: Store, left: Iterator[str]) -> None:
-        store.call("capsule_search", {"query": next(left), "search_mode": "keyword"})
-
-    one, other = medians_us(*(functools.partial(ask, *turn) for turn in turns), rounds=rounds)
-    return Line(what, one / other, 3, note=compared_us(one, other))
 
 
 def _first(config: Config, home: str, query: str, rounds: int) -> Line:
@@ -177,14 +140,6 @@ def _first(config: Config, home: str, query: str, rounds: int) -> Line:
     one, other = medians_us(lambda: ask(config), lambda: ask(default_config(home)), rounds=rounds)
     what = f"first search of {DOCUMENTS:,} documents on PostgreSQL, with connecting : on SQLite"
     return Line(what, one / other, None, note=compared_us(one, other))
-
-
-def _worst(what: str, here: Store, there: Store, asked: dict[str, str], rounds: int) -> Line:
-    taken = {
-        name: _compared(here, there, {"query": query, "search_mode": "keyword"}, rounds)
-        for name, query in asked.items()
-    }
-    return worst_line(what, taken, 3)
 
 
 def _compared(here: Store, there: Store, call: dict[str, Any], rounds: int) -> tuple[float, float]:

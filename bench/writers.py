@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
@@ -15,7 +14,7 @@ from typing import Any
 from moss_memory import open_store
 from moss_memory.store import Store
 
-from .measure import Line, compared_us, duration, medians_us, scratch_folder
+from .measure import Line, compared_us, duration, scratch_folder
 from .polled_lock import PolledLock
 from .texts import Author
 
@@ -134,29 +133,13 @@ def _run(home: str, way: str) -> Run:
     return Run([span for *_, spans in told for span in spans], took_s)
 
 
-def _alone_us(folder: str) -> tuple[float, float]:
-    """The median microseconds of a store that waits for nobody, with the queue and without."""
-    text = Author(seed=1).capsule(2_000)
-    stores = [open_store(os.path.join(folder, way)) for way in ("alone", "alone-polled")]
-    sides = []
-    for store, polled in zip(stores, (False, True), strict=True):
-        _poll(store, store.config.home, polled=polled)
-        numbers = itertools.count()
-        sides.append(lambda store=store, numbers=numbers: _store(store, f"{next(numbers)}", text))
-    taken = medians_us(*sides, rounds=1500)
-    for store in stores:
-        store.close()
-    return taken[0], taken[1]
-
-
 def lines() -> list[Line]:
-    """Throughput and the longest wait of eight processes, and a write alone, beside the lock as it was."""
+    """Throughput and the longest wait of eight processes, beside a lock that is polled."""
     runs: dict[str, list[Run]] = {"queued": [], "polled": []}
     with scratch_folder() as folder:
         for number in range(ROUNDS):
             for way, done in runs.items():
                 done.append(_run(os.path.join(folder, f"{way}-{number}"), way))
-        alone, alone_polled = _alone_us(folder)
     fair, lucky = (median(run.us_a_write for run in done) for done in runs.values())
     worst = max(runs["queued"], key=lambda run: run.longest_wait_s / run.longest_turns_s)
     waits = [max(run.longest_wait_s for run in done) * 1e6 for done in runs.values()]
@@ -173,12 +156,6 @@ def lines() -> list[Line]:
             2,
             note=f"{compared_us(worst.longest_wait_s * 1e6, worst.longest_turns_s * 1e6)};"
             f" {duration(waits[1])} when all poll",
-        ),
-        Line(
-            "store that waits for nobody : the same with a lock that is polled",
-            alone / alone_polled,
-            1.05,
-            note=compared_us(alone, alone_polled),
         ),
     ]
 

@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 import random
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,10 @@ ONLY_SQLITE = "sqlite"
 """The mark of what means nothing on a server; it says why."""
 
 
+UNMEASURED = "unmeasured"
+"""The mark of a test of times, imports or signals, which a tracer changes: `make coverage` leaves it out."""
+
+
 MCP_SHARE = 10
 """One in this many contract tests runs through MCP too unless `--door=all`."""
 
@@ -55,6 +60,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """Set the amount of tests, and start a PostgreSQL server if they run on one."""
     config.addinivalue_line("markers", f"{ONLY_SQLITE}(reason): means nothing where the store is on a server")
     config.addinivalue_line("markers", f"{MARKER}: runs only with --thorough, in `make test-all`")
+    config.addinivalue_line(
+        "markers", f"{UNMEASURED}: not run by `make coverage`, whose tracer would change the result"
+    )
     set_thorough(config.option.thorough)
     config.option.door = config.option.door or ("all" if config.option.thorough else "some")
     if config.option.mcp_seed is None:
@@ -101,9 +109,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _is_wanted(config: pytest.Config, item: pytest.Item) -> bool:
     if item.get_closest_marker(MARKER) and not config.option.thorough:
         return False
+    if item.get_closest_marker(UNMEASURED) and _coverage() is not None:
+        return False
     if config.getoption("--engine") == "postgres" and not _runs_on_postgres(config, item):
         return False
     return config.option.door == "all" or _runs_through(config.option.door, item)
+
+
+def _coverage() -> Any:
+    """Return the running measurement of coverage, None if there is none."""
+    coverage = sys.modules.get("coverage")
+    return None if coverage is None else coverage.Coverage.current()
 
 
 def _runs_on_postgres(config: pytest.Config, item: pytest.Item) -> bool:
@@ -159,6 +175,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     before, after = session.config.stash[MODES], modes_left_alone()
     if not hasattr(session.config, "workerinput") and before != after:
         raise pytest.UsageError(f"the tests changed modes of the system: {before} became {after}")
+    if (measured := _coverage()) is not None:
+        measured.save()  # xdist kills a worker that takes more than 10 s to end, as one with open servers does
 
 
 def modes_left_alone() -> dict[str, str]:

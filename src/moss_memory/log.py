@@ -26,12 +26,6 @@ def log(level: int, message: str, *values: object) -> None:
         logging.getLogger(LOGGER).log(level, message, *values)
 
 
-def is_logged(level: int) -> bool:
-    """Return whether records of this level are wanted."""
-    logging = sys.modules.get("logging")
-    return logging is not None and bool(logging.getLogger(LOGGER).isEnabledFor(level))
-
-
 def configure(*, verbose: bool = False) -> None:
     """Write records to stderr from the level of `MOSS_LOG` on, or from `debug` on if `verbose`."""
     chosen = "debug" if verbose else os.environ.get("MOSS_LOG", "").strip().lower()

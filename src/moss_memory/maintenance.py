@@ -256,7 +256,7 @@ class Maintenance:
         values = {"write": put, "workspace": workspace, "include_deleted": include_deleted}
         try:
             count: int = self._read(
-                # What was written cannot be taken back, so the read is not run again.
+                # The written part cannot be revoked, so the read is not retried.
                 stream_lines,
                 values,
                 self._context("export"),

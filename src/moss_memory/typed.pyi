@@ -874,7 +874,7 @@ class NodeVersion(TypedDict):
     deleted: bool
     changed: list[str]
 
-BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
+BranchmindMergeAnswer = TypedDict("BranchmindMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "pagination": CursorPage, "next": NotRequired[NextCall], "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
 BranchmindGraphMergeAnswer = TypedDict("BranchmindGraphMergeAnswer", {"from": str, "into": str, "doc": str, "merged": int, "skipped": int, "conflicts_created": int, "conflict_ids": list[str], "pagination": CursorPage, "workspace": NotRequired[str], "created_workspace": NotRequired[bool], "similar_workspace": NotRequired[str]})
 
@@ -1328,6 +1328,7 @@ class TasksCompleteAnswer(TypedDict):
     title: str
     revision: int
     event: TaskEvent
+    warning: NotRequired[str]
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
 
@@ -1424,6 +1425,7 @@ class TasksDoneAnswer(TypedDict):
     revision: int
     event: TaskEvent
     step: NewStep
+    warning: NotRequired[str]
     created_workspace: NotRequired[bool]
     similar_workspace: NotRequired[str]
 
@@ -2212,7 +2214,7 @@ class Tools:
     def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
-    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
+    def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
@@ -2233,7 +2235,7 @@ class Tools:
     def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
-    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
+    def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:
@@ -2605,7 +2607,7 @@ class AsyncTools:
     async def tasks_edit(self, *, workspace: str | None = None, target: str, title: str | None = None, description: str | None = None, priority: Literal['low', 'normal', 'high'] | None = None, tags: list[str] | None = None, depends_on: str | list[str] | None = None, contract: Mapping[str, Any] | None = None, expected_revision: int | None = None, allow_secrets: bool | None = None, idempotency_key: str | None = None) -> TasksEditAnswer:
         """Change a plan or task as a whole (one step: `tasks_define`); what is not given stays. An empty list clears."""
 
-    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
+    async def tasks_complete(self, *, workspace: str | None = None, target: str, status: Literal['TODO', 'ACTIVE', 'DONE'] | None = 'DONE', agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksCompleteAnswer:
         """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
 
     async def tasks_delete(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDeleteAnswer:
@@ -2626,7 +2628,7 @@ class AsyncTools:
     async def tasks_verify(self, *, workspace: str | None = None, target: str, checkpoints: TasksVerifyCheckpoints, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksVerifyAnswer:
         """Confirm checkpoints of a step without closing it; `tasks_done` confirms and closes in one call."""
 
-    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
+    async def tasks_done(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, checkpoints: TasksDoneCheckpoints | None = None, agent: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksDoneAnswer:
         """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
 
     async def tasks_reopen(self, *, workspace: str | None = None, target: str, step_id: str | None = None, path: str | None = None, expected_revision: int | None = None, idempotency_key: str | None = None) -> TasksReopenAnswer:

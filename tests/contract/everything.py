@@ -326,6 +326,8 @@ def _conflicts(call: Door) -> None:
     call("branchmind_graph_apply", **SHOP, ops=ends)
     for branch in ("main", "side"):
         call("branchmind_graph_apply", **SHOP, ops=[_edge("x" * 256, "y" * 256, meta={"by": branch})], branch=branch)
+    call("branchmind_merge", **SHOP, **merge)
+    call("branchmind_merge", **SHOP, **merge)
     call("branchmind_merge_back", **SHOP, **{"from": "side"}, dry_run=True)
     call("branchmind_merge_back", **SHOP, **{"from": "side"})
     call("branchmind_status", **SHOP)
@@ -384,13 +386,19 @@ def _tasks(call: Door) -> None:
     call("tasks_verify", **here, path="s:0", checkpoints={"security": True, "perf": True, "docs": True})
     call("tasks_block", **here, path="s:1", reason="waits")
     call("tasks_radar", **here)
+    for agent in ("ada", "ben"):
+        call("tasks_claim", **here, path="s:0", agent="ada")
+        call("tasks_done", **here, path="s:0", checkpoints={"criteria": True, "tests": True}, agent=agent)
+        call("tasks_reopen", **here, path="s:0")
     call("tasks_done", **here, path="s:0", checkpoints={"criteria": True, "tests": True})
     call("tasks_show", **here)
     call("tasks_radar", **here)
     call("tasks_reopen", **here, path="s:0")
-    call("tasks_complete", **SHOP, target="TASK-002")
-    call("tasks_list", **SHOP)
-    call("tasks_reopen", **SHOP, target="TASK-002")
+    for agent in ("ada", "ben"):
+        call("tasks_claim", **SHOP, target="TASK-002", agent="ada")
+        call("tasks_complete", **SHOP, target="TASK-002", agent=agent)
+        call("tasks_list", **SHOP)
+        call("tasks_reopen", **SHOP, target="TASK-002")
     call("tasks_list", **SHOP)
     call("branchmind_status", **SHOP)
     for place in ({}, {"path": "s:0"}):

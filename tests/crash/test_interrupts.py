@@ -50,6 +50,7 @@ def test_an_interrupt_at_any_opcode_of_the_lock_and_the_engine_leaves_nothing_be
     assert step_through(home, what, opcodes=True) > least, "the opcodes are not seen"
 
 
+@pytest.mark.unmeasured
 def test_signals_at_random_times_leave_nothing_behind(home: Path) -> None:
     outcomes = json.loads(run(STORM, home, 300, 7))
     assert outcomes["interrupted"] > 50, outcomes

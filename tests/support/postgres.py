@@ -89,6 +89,7 @@ class Databases:
         self._given: dict[str, Engine] = {}
         self._made: list[Engine] = []
         self._kept: set[str] = set()
+        self._opened: list[tuple[str, Opened]] = []
         self._folders: set[str] = set()
         """The homes that were there when they were given a database."""
         self.in_folder: Any
@@ -116,7 +117,7 @@ class Databases:
 
     def settle(self, home: Path) -> None:
         """Makes a home whose settings name its database, so that every process finds it."""
-        home.mkdir(mode=0o700)
+        home.mkdir(mode=0o700, exist_ok=True)
         (home / "config.json").write_text(json.dumps({"url": self.url_of(str(home))}))
 
     def keep(self, home: str) -> str:
@@ -126,7 +127,9 @@ class Databases:
 
     def engine_of(self, home: str) -> PostgresEngine:
         """What is opened where a test means a store in a folder."""
-        return PostgresEngine(default_config(home).replace(url=self.url_of(home)))
+        opened = Opened(default_config(home).replace(url=self.url_of(home)))
+        self._opened.append((os.path.realpath(home), opened))
+        return opened
 
     def _make(self) -> Engine:
         name = f"moss_{self._worker}_{len(self._made)}"
@@ -138,8 +141,10 @@ class Databases:
         return made
 
     def take_back(self) -> None:
-        """Lets the databases of all homes but the kept ones be given to others."""
-        self._given = {home: engine for home, engine in self._given.items() if home in self._kept}
+        """Lets the databases of all homes but the kept and the open ones be given to others."""
+        self._opened = [(home, engine) for home, engine in self._opened if engine.is_open]
+        kept = self._kept | {home for home, _ in self._opened}
+        self._given = {home: engine for home, engine in self._given.items() if home in kept}
 
     def close(self) -> None:
         """Lets go of the server."""
@@ -169,6 +174,17 @@ def start_for_tests(config: pytest.Config) -> None:
     engine: Any = import_module("moss_memory.storage.sqlite.engine")
     own.in_folder = engine.SqliteEngine
     engine.SqliteEngine = own.engine_of
+
+
+class Opened(PostgresEngine):
+    """The engine of a store, which may be open for all tests of a module."""
+
+    is_open = True
+
+    def close(self) -> None:
+        """Closes it."""
+        super().close()
+        self.is_open = False
 
 
 class Engine(PostgresEngine):

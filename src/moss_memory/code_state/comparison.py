@@ -33,7 +33,7 @@ class Distance:
 
 _distances: dict[tuple[str, str, str], Distance] = {}
 _files: dict[tuple[str, str], dict[str, File | None]] = {}
-"""By repository and commit: its files as far as they were asked for. An object never changes."""
+"""The requested files by repository and commit; an object never changes."""
 
 
 def distance(git: Git, tree: WorkTree, head: str, saved: str, branch: str) -> Distance:
@@ -57,8 +57,8 @@ def _count(git: Git, head: str, saved: str, tip: str) -> Distance:
         numbers = git.run("rev-list", "--count", "--left-right", f"{saved}...{head}", "--").split()
         left, right = (int(number) for number in numbers)
         return Distance(None, REWRITTEN) if left else Distance(right)
-    # Both branches, without what the saved commit has: it is in the history of one of them if one of these commits, or
-    # a tip, descends from it.
+    # Both branches, without the history of the saved commit: it is in the history of one of them if one of these
+    # commits, or a tip, descends from it.
     lines = git.run("rev-list", "--parents", head, tip, f"^{saved}", "--").decode("ascii").splitlines()
     parents = {commit: others for commit, *others in map(str.split, lines)}
     if saved not in (head, tip) and not any(saved in others for others in parents.values()):

@@ -34,7 +34,7 @@ class Freshness:
         self.changed: list[str] = []
         self.missing: list[str] = []
         self.kept: list[str] = []
-        """The files that did not change, as far as they were compared."""
+        """The compared files that did not change."""
         self.paths = paths
         """The number of files that the text names."""
         self.why = why

@@ -10,10 +10,6 @@ CONFIG_BYTES = 1 << 20
 """Larger files are not read."""
 
 
-class UnreadableRepository(Exception):  # noqa: N818
-    """Why a repository counts as none."""
-
-
 def read_file(path: str, limit: int = SMALL_BYTES, *, start: bool = False) -> bytes | None:
     """Return the content of a regular file; None if there is none, or it is special or larger than the limit.
 

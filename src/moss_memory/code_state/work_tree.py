@@ -318,7 +318,7 @@ def work_tree_of(folder: str | None = None) -> WorkTree | None:
 
 
 def _same_or_new(old: WorkTree | None, new: WorkTree | None) -> WorkTree | None:
-    """Return the old work tree, whose state is known, if it is still the one that was found."""
+    """Return the cached work tree if it is still the current one."""
     if old is None or new is None:
         return new
     same = (old.folder, old.git, old.common, old.configured) == (new.folder, new.git, new.common, new.configured)

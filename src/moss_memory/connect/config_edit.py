@@ -91,7 +91,7 @@ class ConfigEdit:
         return self.convert_parse_errors(lambda: self.remove_from(text))
 
     def remember(self, after: str) -> None:
-        """Store the entry that Moss is about to replace; one that the user has changed since belongs to the user."""
+        """Store the entry before Moss replaces it, unless the user has changed it since."""
         text = self.file.text
         before = self._replaced()
         backup = self._find_backup()

@@ -19,14 +19,14 @@ class Before:
 
     def __init__(self, *, alone: str, absent: bool, at: int, old: str, new: str, wrote: str) -> None:
         self.alone = alone
-        """The replaced entry as a text of its own, empty if there was none."""
+        """The text of the replaced entry, empty if there was none."""
         self.absent = absent
         """True if there was no file."""
         self.at = at
         self.old = old
         self.new = new
         self.wrote = wrote
-        """The entry that Moss wrote, as a text of its own."""
+        """The text of the entry that Moss wrote."""
 
     def undo_in(self, text: str) -> list[str]:
         """Return the possible results of undoing the change: at its position, or at the only match."""

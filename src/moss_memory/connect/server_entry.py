@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from moss_memory.config import resolve_home
 from moss_memory.errors import invalid_request
 
 from .clients import PROJECT, VARIABLE
@@ -141,3 +142,14 @@ class ServerEntry:
     def transport(self) -> str:
         """Return the transport: stdio or http."""
         return "http" if self.url else "stdio"
+
+    @property
+    def home(self) -> str:
+        """Return the folder of the store that a started server opens, links resolved; Moss's own if none is named."""
+        named = self.environment.get(_HOME, "")
+        for before, word in zip(self.words, [*self.words[1:], ""], strict=True):
+            if before == "--home":
+                named = word
+            elif before.startswith("--home="):
+                named = before.removeprefix("--home=")
+        return resolve_home(named or os.path.join("~", ".moss"))

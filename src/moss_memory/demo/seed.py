@@ -22,7 +22,7 @@ _SECOND_COMMIT_HOURS_AGO = 160
 
 
 def fill(store: Store, states: Sequence[CodeState] = ()) -> None:
-    """Fill an empty store with the calls of the story, each at its own time in the last nine weeks.
+    """Fill an empty store with the calls of the story, spread over the last nine weeks.
 
     `states` are the states of the project's repository at its two commits.
     """

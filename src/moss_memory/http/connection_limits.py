@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     class Limited(Protocol):
-        """A connection as the limits see it."""
+        """The limits' record of a connection."""
 
         peer: str
 

@@ -18,7 +18,7 @@ _LISTEN_STATE = "0A"
 def listen(host: str, port: int, *, or_next: bool = False) -> socket.socket:
     """Return a listening socket; refuse a port in use with the name of its owner.
 
-    Another port is tried only with `or_next`: clients know the old one and would send their token to its new owner.
+    Another port is tried only with `or_next`: configured clients would send their token to the owner of the old one.
     """
     if not 0 <= port <= LAST_PORT:
         raise invalid_request(f"`port` is {port}; give 1 to {LAST_PORT}", path="port")

@@ -161,7 +161,7 @@ class Endpoint:
         return len(sessions), sum([session.is_listening for session in sessions]) + len(self._listening)
 
     async def refuse_unauthorized(self, scope: Scope, send: Send) -> None:
-        """Refuse a request without an accepted token, and tell how to get one."""
+        """Refuse a request without an accepted token; the response says how to get one."""
         if self.oauth is None:
             await send_response(send, 401, _HOW, headers=[(b"www-authenticate", b"Bearer")])
             return

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HEALTH = "/healthz"
 READY = "/readyz"
 PROBES = (HEALTH, READY)
-"""Routes that answer under any host name, because probes call an address; they tell one word."""
+"""Routes that answer under any host name, because probes call an address; they return one word."""
 
 HEADERS = "moss.headers"
 """Scope key of the request's headers, as a dict."""

@@ -1,4 +1,4 @@
-"""Session ids: each tells its session and is signed, so that every process of the same store accepts it."""
+"""Session ids: each contains its session and is signed, so that every process of the same store accepts it."""
 
 from __future__ import annotations
 

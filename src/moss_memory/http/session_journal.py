@@ -29,7 +29,7 @@ class SessionJournal:
         self._store = store
         self._store_key: bytes | None = None
         self.problem: MossError | None = None
-        """The error because of which the key of the store is not known, if that is so."""
+        """The error that prevents reading the key of the store, if any."""
 
     def keys(self, token: str) -> tuple[bytes, ...]:
         """Return the accepted keys for the session of a token, given its hash; the first one signs.

@@ -1,7 +1,7 @@
 """Sessions of the handshake era: running calls, stream, expiry.
 
 A session ends when its client ends it, when its token is revoked, or when it was idle for a day; never because others
-come. Its id tells all that has to be known of it, so a process can forget it without ending it.
+come. Its id contains all of its state, so a process can forget it without ending it.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Session:
 
 
 class Sessions:
-    """The sessions that this process knows, in the order of their last use."""
+    """The sessions of this process, in the order of their last use."""
 
     def __init__(self, journal: SessionJournal, clock_s: Callable[[], float] = time.time) -> None:
         self._journal = journal
@@ -154,7 +154,7 @@ class Sessions:
             self._forget(session)
 
     def all(self) -> list[Session]:
-        """Return all sessions that this process knows."""
+        """Return all sessions of this process."""
         return list(self._sessions.values())
 
     def _forget(self, session: Session) -> None:

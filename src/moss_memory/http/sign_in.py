@@ -114,7 +114,7 @@ class SignIn:
         return {session.token for session in self._sessions.values() if session.token}
 
     def revoke_token(self, token: str) -> None:
-        """Sign out all browsers of a token and forget its links."""
+        """Sign out all browsers of a token and delete its links."""
         self._links = {key: link for key, link in self._links.items() if link[1] is None or link[1].key != token}
         for session in [one for one in self._sessions.values() if one.token == token]:
             self._forget(session)

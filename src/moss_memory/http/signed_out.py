@@ -30,7 +30,7 @@ class SignedOut:
         return browser in self._times
 
     def add(self, browser: bytes) -> None:
-        """Store that a browser has signed out; if the file cannot be written, this process alone knows it."""
+        """Store that a browser has signed out; if the file cannot be written, only this process refuses its cookie."""
         now_s = int(self._clock_s())
         kept = {one: time_s for one, time_s in self._times.items() if now_s - time_s < KEPT_S}
         # Another server of the home may have added some.

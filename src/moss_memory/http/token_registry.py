@@ -177,7 +177,7 @@ class TokenRegistry:
         POOL.run(note)
 
     async def _watch(self) -> None:
-        """End what was opened with a token that is no longer accepted, as long as anything is open."""
+        """Close all sessions whose token is no longer accepted; stop when none is open."""
         while True:
             await asyncio.sleep(CHECK_S / 2)
             await self._refresh(CHECK_S / 2)

@@ -30,7 +30,7 @@ RETRY_S = 5.0
 
 
 class Indexing:
-    """The idle work of one server, on a thread of its own."""
+    """The background thread of one server, which works while it is idle."""
 
     def __init__(self, store: Callable[[], Store]) -> None:
         self._store = store

@@ -183,7 +183,7 @@ class Protocol:
         self._operations: dict[str, Operation] = {}
         """The tools that were called, by name: a client calls the same few again and again."""
         self._situation = situation
-        """Reads where the session begins, for its instructions."""
+        """Reads the situation at the start of a session, for its instructions."""
         self.client = ""
         """The client's name from the handshake, if the protocol serves only one."""
         self._methods = {
@@ -374,7 +374,7 @@ def _to_moss_error(error: BaseException) -> MossError:
     if error.code == "INTERNAL":
         log_bug(error.__cause__ or error)
     for note in getattr(error, "__notes__", ()):
-        say(note)  # it names the host or the role of a database, which clients need not know
+        say(note)  # it names the host or the role of a database, which is private
     return error
 
 

@@ -242,7 +242,7 @@ class MessageWriter:
         self._lock = allocate_lock()
         self.closed = False
         mode = os.fstat(fd).st_mode
-        # A write that blocks would not see the client hang up.
+        # A blocked write would not notice that the client disconnected.
         self._is_pipe = stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
         if self._is_pipe:
             os.set_blocking(fd, False)

@@ -82,7 +82,7 @@ class ToolList:
         self._output_schemas = output_schemas
         self._listing = ""
         self.is_listed = self.lists if self.is_partial else None
-        """A function that tells if a tool is in the client's list; None if all are."""
+        """A function that returns whether a tool is in the client's list; None if all are."""
 
     def listing(self) -> str:
         """Return the listed tools as a JSON array, copied from the file without parsing it."""
@@ -99,7 +99,7 @@ class ToolList:
         return self._listing
 
     def _for_client(self, line: str) -> str:
-        """Return a tool as this client sees it: with its default workspace, without disabled parts."""
+        """Return a tool for this client: with its default workspace, without disabled parts."""
         import json  # few name a workspace or close anything
 
         from moss_memory.tools.everything.tool_descriptions import with_default_workspace, without_disabled

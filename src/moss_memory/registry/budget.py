@@ -204,7 +204,7 @@ def _shorten_reason(value: Any, chars: int | None) -> Any:
 
 
 def _remove_times(value: Any) -> Any:
-    """Return a row without the times in it, which tell less than its texts."""
+    """Return a row without its times, which matter less than its texts."""
     if isinstance(value, dict):
         return {key: _remove_times(part) for key, part in value.items() if key not in _TIMES}
     return [_remove_times(part) for part in value] if isinstance(value, list) else value
@@ -255,7 +255,7 @@ def _shorten(value: Any, chars: int, *, names: bool, rows: bool = False) -> Any:
 
 
 def _without_emptied(part: Any, whole: Any) -> Any:
-    """Return a shortened row without the texts of which nothing is left."""
+    """Return a shortened row without its empty texts."""
     if not isinstance(part, dict):
         return part
     return {key: text for key, text in part.items() if text != "" or whole[key] == ""}

@@ -78,7 +78,7 @@ def toolset_of(tool: str) -> str:
 
 
 def toolsets_of(tool: str) -> tuple[str, ...]:
-    """Return the toolsets of which any one makes a tool listed; empty if it is always listed."""
+    """Return the toolsets that list a tool; empty if it is always listed."""
     family = next((family for family in TOOL_GROUPS.values() if family.has(tool)), None)
     if family is None:
         return ()

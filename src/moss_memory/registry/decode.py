@@ -14,7 +14,7 @@ MAX_DEPTH = 64
 _INT64 = 2**63
 _PATH_CHARS = 200
 PLACEHOLDER = "(fill in:"
-"""The beginning of a text that stands for a missing value in a proposed call."""
+"""The beginning of a placeholder for a missing value in a proposed call."""
 
 
 def check_value(value: Any, schema: Schema, path: str) -> Any:
@@ -110,7 +110,7 @@ def check_text(value: str, path: str) -> None:
 
 
 def is_placeholder(text: str) -> bool:
-    """Return True if a text is what a proposed call leaves to its caller, `(fill in: …)`."""
+    """Return True if a text is the placeholder of a proposed call, `(fill in: …)`."""
     return text[: len(PLACEHOLDER)].lower() == PLACEHOLDER and text.endswith(")")
 
 

@@ -23,7 +23,7 @@ ADAPTERS = "moss_memory.adapters"
 
 def plugin_names(group: str) -> list[str]:
     """Return the names that installed packages declare in a group, sorted."""
-    from importlib.metadata import entry_points  # slow, and needed only for a name that Moss does not know
+    from importlib.metadata import entry_points  # slow, and needed only for an unknown name
 
     return sorted({point.name for point in entry_points(group=group)})
 

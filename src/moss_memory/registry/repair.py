@@ -59,7 +59,7 @@ def explain(operation: Operation, arguments: Arguments, error: MossError, worksp
 
 
 def _faults(operation: Operation, arguments: Arguments, given: set[str]) -> list[MossError]:
-    """Return what the schemas refuse: unknown names, wrong values, missing arguments that are not `given` elsewhere."""
+    """Return the errors: unknown names, wrong values, missing arguments that are not `given` elsewhere."""
     errors = []
     for sent, value in arguments.items():
         name = operation.aliases.get(sent, sent)

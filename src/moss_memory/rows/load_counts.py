@@ -50,7 +50,7 @@ class LoadCounts:
 
     def add(self, tx: ReadTransaction, row: dict[str, Any]) -> None:
         """Count one load of a capsule by the actor of a call."""
-        if self._process != os.getpid():  # the parent of a fork writes what was counted before
+        if self._process != os.getpid():  # the parent of a fork writes the earlier counts
             self._process, self._waits, self._works = os.getpid(), {}, False
         _add(self._waits, (row["workspace_raw"], row["id"], tx.call.caller.actor), 1, tx.now)
         if not self._works:

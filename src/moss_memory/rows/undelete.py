@@ -85,7 +85,7 @@ def _restore_one(tx: Transaction, versioned: Versioned, address: Address) -> dic
 
 
 def _not_deleted(versioned: Versioned, row: dict[str, Any]) -> MossError:
-    """Return the error for a row that is not deleted; an earlier version of it may be the one that is missed."""
+    """Return the error for a row that is not deleted; the caller may look for an earlier version of it."""
     family = versioned.family
     return MossError(
         "CONFLICT",

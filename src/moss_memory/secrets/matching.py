@@ -395,7 +395,7 @@ def _is_connection(line: str) -> bool:
 
 
 def _is_strong(value: str) -> bool:
-    """Return whether a password is one that nobody writes as an example."""
+    """Return whether a password is too random for an example in documentation."""
     if len(value) < 10 or any(sign in value for sign in ".(/=:") or not is_random(value):
         return False
     kinds = [compiled(kind).search(value) is not None for kind in ("[0-9]", "[a-z]", "[A-Z]", "[!#^&*+~@?_-]")]

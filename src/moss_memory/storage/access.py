@@ -147,7 +147,7 @@ def read_session(tx: ReadTransaction, *, session: str) -> tuple[int, bool] | Non
 
 
 def note_session(tx: Transaction, *, session: str, seen_at: int, ended: bool) -> None:
-    """Store that a session was seen or has ended, and delete what is stored of sessions that are over."""
+    """Store that a session was seen or has ended, and delete the rows of ended sessions."""
     tx.begin()
     tx.skip_event()
     tx.run("delete from access_sessions where seen_at < :over", {"over": seen_at - SESSION_IDLE_S - 2 * HOUR_S})

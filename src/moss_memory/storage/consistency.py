@@ -172,7 +172,7 @@ def dangling(rows: Rows) -> Iterator[Fault]:
 
 
 def _without_document(rows: Rows) -> Iterator[Fault]:
-    """Yield the first document of each shape that has rows and no row of its own."""
+    """Yield the first document of each shape that has entries but no row in `documents`."""
     for table, shape in _WRITTEN:
         statement = (
             f"select branch_id, doc from (select distinct branch_id, doc from {table}) as one where not exists"

@@ -67,7 +67,7 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
 
 
 _cache: dict[str, Origin] = {}
-"""Origins by key; a key never stands for another content."""
+"""Origins by key; the content of a key never changes."""
 
 
 def find_origin(tx: ReadTransaction, key: str | None) -> Origin | None:

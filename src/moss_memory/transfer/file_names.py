@@ -7,7 +7,7 @@ import re
 _MAX_BYTES = 200
 """The maximum length of a part; with a suffix it stays below the limits of file systems."""
 _SAFE = re.compile(r"[a-z0-9_][a-z0-9_ .+,;=@~!#$&'(){}\[\]^`-]*(?<![. ])")
-"""Names that every file system takes as they are."""
+"""Names that every file system accepts unencoded."""
 _FORBIDDEN = frozenset('/\\:*?"<>|%')
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.DOTALL)
 """Names of devices on Windows, with any extension."""
@@ -37,7 +37,7 @@ def encode_name(norm: str) -> str:
 
 
 def encode_id(id: str) -> str:
-    """Return an id as a part of a path: ULIDs and UUIDs as they are, others marked and encoded."""
+    """Return an id as a part of a path: ULIDs and UUIDs unchanged, others marked and encoded."""
     if _ULID.fullmatch(id) or _UUID.fullmatch(id):
         return id
     encoded = "".join([one if one.isascii() and (one.islower() or one.isdigit()) else _percent(one) for one in id])
@@ -45,7 +45,7 @@ def encode_id(id: str) -> str:
 
 
 def derive_id(*parts: str) -> str:
-    """Return an id for a file without one of its own that is the same on every machine."""
+    """Return an id for a file without one; it is the same on every machine."""
     import hashlib
 
     number = int.from_bytes(hashlib.sha256("\0".join(parts).encode()).digest()[:15], "big")
@@ -53,7 +53,7 @@ def derive_id(*parts: str) -> str:
 
 
 def decode_name(part: str) -> str:
-    """Return the name that a part of a path means; a shortened one has no name of its own."""
+    """Return the name in a part of a path; that of a shortened part cannot be recovered."""
     from urllib.parse import unquote  # only few files need it
 
     return unquote(part, errors="strict") if "%" in part else part

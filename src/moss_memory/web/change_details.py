@@ -30,7 +30,7 @@ _STATUS_WORDS = {"TODO": "to do", "ACTIVE": "in work", "DONE": "done"}
 
 
 def describe(context: PageContext, thing: dict[str, Any], period: dict[str, Any]) -> None:
-    """Add to a thing what a page shows of its changes."""
+    """Add the description of its changes to a thing."""
     thing |= {"path": "", "query": {}, "said": [], "entries": [], "lines": [], "fields": [], "undo": None, "state": ""}
     if thing["family"] in ("capsule", "artifact"):
         _describe_versions(context, thing, period)
@@ -173,7 +173,7 @@ _ORDER = ("stored {} capsule", "changed {} capsule", "deleted {} capsule", "fini
 
 
 def _deeds(thing: dict[str, Any]) -> dict[str, int]:
-    """Return what was done to a thing, with how often it counts."""
+    """Return the kinds of changes of a thing and their counts."""
     tools = [event["tool"] for event in thing["events"]]
     family = thing["family"]
     if family in ("capsule", "artifact"):

@@ -24,10 +24,10 @@ _THINGS = 15
 _COOKIE = "moss_seen"
 _VISIT_S = 1800
 """A pause longer than this begins a new visit."""
-_DAY_S = 86_400
-_MINUTE_S = 60
+WEEK_DAYS = 7
+"""The days of the period `week`: today and those before it."""
 _YEAR_S = 31_536_000
-_PERIODS = {"visit": "Since your last visit", "today": "Today", "week": "Last 7 days"}
+_PERIODS = {"visit": "Since your last visit", "today": "Today", "week": f"Last {WEEK_DAYS} days"}
 
 
 def changes(context: PageContext, request: PageRequest) -> Response:
@@ -36,11 +36,7 @@ def changes(context: PageContext, request: PageRequest) -> Response:
     previous, cookie = visits(request.cookies.get(_COOKIE, ""), now)
     period = period_of(request.query, request.zone, now, previous)
     workspace = request.query.get("workspace", "")
-    found = context.cached(
-        request,
-        ("changes", {"from_ms": period["from_ms"], "to_ms": period["to_ms"], "workspace": workspace}),
-        lambda: _read(context, period, workspace),
-    )
+    found = read_changes(context, request, period, workspace)
     things = found["things"]
     period["numbers"] = found["numbers"]
     shown = [dict(thing) for thing in things[request.offset : request.offset + _THINGS]]
@@ -71,17 +67,21 @@ def changes(context: PageContext, request: PageRequest) -> Response:
     return response
 
 
-def _read(context: PageContext, period: dict[str, Any], workspace: str) -> dict[str, Any]:
+def read_changes(context: PageContext, request: PageRequest, period: dict[str, Any], workspace: str) -> dict[str, Any]:
     """Return the things that changed in a period, a sentence about them, and the numbers of its rows in documents."""
     times = {"from_ms": period["from_ms"], "to_ms": period["to_ms"]}
-    found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
-    things = group(found["events"])
-    return {
-        "things": things,
-        "sentence": summarize(things),
-        "numbers": context.store.read(document_numbers, what="numbers of a period", **times),
-        "has_more": found["has_more"],
-    }
+
+    def read() -> dict[str, Any]:
+        found = context.store.read(changes_in_period, what="changes", **times, workspace=workspace)
+        things = group(found["events"])
+        return {
+            "things": things,
+            "sentence": summarize(things),
+            "numbers": context.store.read(document_numbers, what="numbers of a period", **times),
+            "has_more": found["has_more"],
+        }
+
+    return context.cached(request, ("changes", {**times, "workspace": workspace}), read)
 
 
 def visits(cookie: str, now: int) -> tuple[int | None, str]:
@@ -108,15 +108,14 @@ def period_of(query: dict[str, str], zone: tzinfo, now: int, previous: int | Non
         end = _midnight(last + timedelta(days=1), zone)
         return {"name": "days", "title": title, "from": str(first), "to": str(last),
                 "from_ms": _midnight(first, zone), "to_ms": end}  # fmt: skip
-    name = query.get("since", "visit")
+    name, today = query.get("since", "visit"), datetime.fromtimestamp(now, zone).date()
     if name == "today":
-        today = datetime.fromtimestamp(now, zone).date()
         return {"name": "today", "title": "today", "from_ms": _midnight(today, zone), "to_ms": None}
     if name == "visit" and previous is not None:
         return {"name": "visit", "title": "since your last visit", "from_ms": previous * 1000, "to_ms": None,
                 "visited": previous}  # fmt: skip
-    begin = (now - now % _MINUTE_S - 7 * _DAY_S) * 1000  # the same for a minute, so that its changes are read once
-    return {"name": "week", "title": "in the last 7 days", "from_ms": begin, "to_ms": None}
+    begin = _midnight(today - timedelta(days=WEEK_DAYS - 1), zone)
+    return {"name": "week", "title": f"in the last {WEEK_DAYS} days", "from_ms": begin, "to_ms": None}
 
 
 def _day(written: str) -> date | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from urllib.parse import urlsplit
 
 from moss_memory.cli.commands.connect_command import overview
 from moss_memory.cli.commands.doctor import examine
 from moss_memory.config import resolve_home
 from moss_memory.connect.clients import CLIENTS
+from moss_memory.connect.connect import ConfigLocation
 from moss_memory.connect.moss_command import connecting_lines
 from moss_memory.http.bind import PORT
 from moss_memory.http.http_clients import connections
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+    from moss_memory.connect.server_entry import ServerEntry
+
     from .page_context import PageContext, PageRequest
 
 
 _SEEN = 12
-_STATES = {"http": "connected over HTTP", "stdio": "connected", "unknown": "its file cannot be read"}
 
 
 def health(context: PageContext, request: PageRequest) -> Response:
-    """Show the result of the last health check; the page requests a new one by itself."""
+    """Show the result of the last health check; the page's script requests a new one."""
     known = context.health
     outdated = known is None or known["seq"] != context.last_change(request)
     return context.page(request, "health.html", report=known, outdated=outdated, state=_state(context))
@@ -67,22 +70,53 @@ def connect(context: PageContext, request: PageRequest) -> Response:
         request,
         "connect.html",
         typed=connecting_lines(*ours),
-        clients=_client_states() if page_access() is None else {},
+        clients=_client_states(home, origin) if page_access() is None else {},
         over_http=connections(origin, token),
         token=token,
         seen=[] if context.own_home else context.cached_read(request, recent_actors, what="actors")[:_SEEN],
     )
 
 
-def _client_states() -> dict[str, dict[str, Any]]:
-    """Return the state of each client by its name, from its files on this machine; nothing else of them is shown."""
+def _client_states(home: str, origin: str) -> dict[str, dict[str, Any]]:
+    """Return the state of each client by its name, from its files on this machine; no secret of them is shown.
+
+    A client is connected if its entry leads to this store or this server; else its state says where it leads.
+    """
     states: dict[str, dict[str, Any]] = {}
     for row in overview()["clients"]:
-        name = CLIENTS[row["client"]].name
-        state = _STATES.get(row["connected"], "not connected" if row["found"] else "not found here")
-        if name not in states or row["connected"] in ("http", "stdio"):  # the file of a project counts too
-            states[name] = {"text": state, "is_connected": row["connected"] in ("http", "stdio")}
+        client = CLIENTS[row["client"]]
+        state = {"text": "not connected" if row["found"] else "not found here", "is_connected": False}
+        if row["connected"] == "unknown":
+            state["text"] = "its file cannot be read"
+        elif row["connected"] != "no":
+            state = _leads_to(ConfigLocation(client, row["scope"]).server_entry(), home, origin)
+        if client.name not in states or state["is_connected"]:  # the file of a project counts too
+            states[client.name] = state
     return states
+
+
+def _leads_to(entry: ServerEntry | None, home: str, origin: str) -> dict[str, Any]:
+    """Return the state of a client with this entry: connected to this store, or the one to which it leads."""
+    if entry is None:  # the file changed meanwhile
+        return {"text": "not connected", "is_connected": False}
+    if entry.transport == "stdio":
+        is_here, text, other = entry.home == os.path.realpath(home), "connected", f"another store, {_short(entry.home)}"
+    else:
+        parts = urlsplit(entry.url)
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # an address may hold a password
+        is_here, text, other = server in _same_servers(origin), "connected over HTTP", f"another server, {server}"
+    return {"text": text if is_here else f"connected to {other}", "is_connected": is_here}
+
+
+def _same_servers(origin: str) -> tuple[str, ...]:
+    """Return the addresses of a server: this machine has two names."""
+    return origin, origin.replace("//127.0.0.1", "//localhost"), origin.replace("//localhost", "//127.0.0.1")
+
+
+def _short(folder: str) -> str:
+    """Return a folder with `~` for the user's own."""
+    own = os.path.realpath(os.path.expanduser("~"))
+    return "~" + folder.removeprefix(own) if folder.startswith(own + os.sep) else folder
 
 
 PAGES = {"/health": health, "/health/report": report, "/connect": connect}

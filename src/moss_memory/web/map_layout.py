@@ -26,7 +26,7 @@ _PULL = 0.08
 
 
 def layout(dots: list[dict[str, Any]], vectors: dict[int, bytes]) -> tuple[list[tuple[float, float]], str]:
-    """Return the position of each dot, between 0 and 1, and by what they were placed: `meaning` or `workspace`."""
+    """Return the position of each dot, between 0 and 1, and the layout: `meaning` or `workspace`."""
     known = [number for number, dot in enumerate(dots) if dot["doc"] in vectors]
     if len(known) < _LEAST_VECTORS or find_spec("numpy") is None:
         return _fit(_by_workspace(dots)), "workspace"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from datetime import datetime, timedelta
 
 from moss_memory.errors import MossError
+from moss_memory.tools.capsule.capsule_browse import capsule_authors
 from moss_memory.tools.everything.period_changes import QUARTER_MS, changes_by_quarter
 
 from .activity_chart import plot_of
+from .changes_page import WEEK_DAYS, period_of, read_changes
 from .page_frame import FAMILIES, WEEKS, activity_of, recent
-from .task_pages import add_times
+from .task_pages import add_times, tasks_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +23,12 @@ if TYPE_CHECKING:
 
     from .page_context import PageContext, PageRequest
 
-_WEEK = 7
 _LATEST = 6
 _OPEN = 8
 _COUNTED_AGAIN = 20_000
 """Number of changes up to which the days are those of the browser; above they are counted in advance, in UTC."""
 _MAX_WORKSPACES = 4
-"""Number of recently changed workspaces in which open work is searched."""
+"""Number of recently changed workspaces in which open questions are searched."""
 
 
 def overview(context: PageContext, request: PageRequest) -> Response:
@@ -37,7 +39,7 @@ def overview(context: PageContext, request: PageRequest) -> Response:
     today = datetime.now(request.zone).date()
     local = _local_days(context, request, today, counts)
     days = activity["days"] if local is None else local
-    this_week = [day for day in days if day["day"] > str(today - timedelta(days=_WEEK))]
+    this_week = [day for day in days if day["day"] > str(today - timedelta(days=WEEK_DAYS))]
     figures = [
         {"name": name, "title": title, "path": path, "count": counts[name], "week": sum(day[name] for day in this_week)}
         for name, title, path in FAMILIES
@@ -45,9 +47,8 @@ def overview(context: PageContext, request: PageRequest) -> Response:
     ]
     found = recent(context, request)
     workspaces = found["workspaces"]
-    latest = (
-        context.call("capsule_inventory", workspace=workspace, limit=_LATEST)["items"] if "capsule" in counts else []
-    )
+    period = period_of({"since": "week"}, request.zone, int(time.time()), None)
+    open_work, more_tasks = _open_work(context, workspace, [one["workspace"] for one in workspaces], counts)
     return context.page(
         request,
         "overview.html",
@@ -57,9 +58,20 @@ def overview(context: PageContext, request: PageRequest) -> Response:
         total=sum(day[name] for day in days for name in counts),
         plot=plot_of(days, list(counts), WEEKS, today),
         is_utc=local is None,
-        latest=latest,
-        open_work=_open_work(context, [workspace] if workspace else [one["workspace"] for one in workspaces], counts),
+        period=period,
+        sentence=read_changes(context, request, period, workspace)["sentence"],
+        latest=_latest(context, workspace) if "capsule" in counts else [],
+        open_work=open_work,
+        more_tasks=more_tasks,
+        searched=_MAX_WORKSPACES if not workspace and len(workspaces) > _MAX_WORKSPACES else 0,
     )
+
+
+def _latest(context: PageContext, workspace: str) -> list[dict[str, Any]]:
+    """Return the last changed capsules, each with the author of its last change."""
+    items = context.call("capsule_inventory", workspace=workspace, limit=_LATEST)["items"]
+    authors = context.store.read(capsule_authors, what="authors", ids=[item["id"] for item in items])
+    return [{**item, "by": authors.get(item["id"]) or item.get("source")} for item in items]
 
 
 def _local_days(
@@ -96,17 +108,24 @@ def _last_change(activity: dict[str, Any], workspace: str, workspaces: list[dict
     return found and {"workspace": workspace, "at": found.get("ts_ms", 0) / 1000, "day": found["day"]}
 
 
-def _open_work(context: PageContext, workspaces: list[str], counts: dict[str, int]) -> list[dict[str, Any]]:
-    """Open questions and tasks of the workspaces that changed last, questions first."""
+def _open_work(
+    context: PageContext, workspace: str, workspaces: list[str], counts: dict[str, int]
+) -> tuple[list[dict[str, Any]], int]:
+    """Return open questions, then open tasks, and how many tasks are not among them."""
     found: list[dict[str, Any]] = []
-    for workspace in workspaces[:_MAX_WORKSPACES]:
-        if counts.get("reasoning"):
-            found += _questions(context, workspace)
-        if counts.get("task"):
-            found += _tasks(context, workspace)
-    shown = sorted(found, key=lambda one: one["order"])[:_OPEN]
-    add_times(context, [one for one in shown if one["kind"] == "task"])
-    return shown
+    if counts.get("reasoning"):
+        for one in [workspace] if workspace else workspaces[:_MAX_WORKSPACES]:
+            found += _questions(context, one)
+    found, tasks = found[: _OPEN // 2], 0
+    if counts.get("task"):
+        for status in ("ACTIVE", "TODO"):
+            answer = tasks_of(context, workspace, status, {}, limit=_OPEN)
+            tasks += answer["pagination"]["total"]
+            found += [{**item, "kind": "task"} for item in answer["items"]]
+    shown = found[:_OPEN]
+    listed = [one for one in shown if one["kind"] == "task"]
+    add_times(context, listed)
+    return shown, tasks - len(listed)
 
 
 def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
@@ -122,21 +141,9 @@ def _questions(context: PageContext, workspace: str) -> list[dict[str, Any]]:
             "workspace": workspace,
             "branch": cards["branch"],
             "changed_ms": card.get("last_ts_ms"),
-            "order": 0,
         }
         for card in cards["cards"]
     ]
-
-
-def _tasks(context: PageContext, workspace: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for order, status in ((1, "ACTIVE"), (2, "TODO")):
-        items = context.call("tasks_list", workspace=workspace, kind="task", status=status, limit=4)["items"]
-        found += [
-            {"kind": "task", "title": item["title"], "id": item["id"], "workspace": workspace, "order": order}
-            for item in items
-        ]
-    return found
 
 
 PAGES = {"/overview": overview}

@@ -18,7 +18,7 @@ from moss_memory.http.sign_in import page_access
 from moss_memory.registry import catalog
 
 from .background import Background
-from .page_frame import frame_of, prepare_frame
+from .page_frame import LISTS, frame_of, prepare_frame
 from .templating import environment, query_of
 
 TYPE_CHECKING = False
@@ -49,7 +49,10 @@ class PageRequest:
 
     def __init__(self, request: Request, body: bytes = b"") -> None:
         self.path: dict[str, str] = {name: str(value) for name, value in request.path_params.items()}
-        self.query: dict[str, str] = {name: value for name, value in request.query_params.items() if value}
+        self.query: dict[str, str] = {
+            name: value.replace("\0", "\ufffd") for name, value in request.query_params.items() if value
+        }
+        """The values of the query that are not empty; PostgreSQL takes no NUL, and no stored text has one."""
         self.form: dict[str, str] = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
         self.cookies: dict[str, str] = request.cookies
         self.full_path = request.url.path
@@ -188,7 +191,9 @@ class PageContext:
 
     def error_page(self, request: PageRequest, error: MossError) -> Response:
         """Render the page for a refused request."""
-        return self.page(request, "refused.html", status=error.status, error=error)
+        listed = next((one for one in LISTS if request.full_path.startswith(self.base + one["path"])), None)
+        family = listed["name"] if listed else ""
+        return self.page(request, "refused.html", family=family, status=error.status, error=error, list=listed)
 
     def to(self, path: str, **query: Any) -> Response:
         """Redirect the browser to a page after a form was accepted."""

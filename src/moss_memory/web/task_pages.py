@@ -54,27 +54,22 @@ def board(context: PageContext, request: PageRequest) -> Response:
 def _column(
     context: PageContext, request: PageRequest, workspace: str, filters: dict[str, str], status: str, title: str
 ) -> dict[str, Any]:
+    answer = tasks_of(context, workspace, status, filters, **context.paging(request, _CARDS))
+    return {"status": status, "title": title, **answer}
+
+
+def tasks_of(
+    context: PageContext, workspace: str, status: str, filters: dict[str, str], *, limit: int, offset: int = 0
+) -> dict[str, Any]:
+    """Return a page of the tasks with a status, of a workspace or of all of them, each with its workspace."""
+    page: dict[str, Any] = {"limit": limit, "offset": offset}
     if not workspace:
-        answer = context.store.read(
-            tasks_everywhere,
-            what="tasks",
-            status=status,
-            tag=filters.get("tag"),
-            limit=_CARDS,
-            offset=request.offset,
-        )
-        return {"status": status, "title": title, **answer}
+        return context.store.read(tasks_everywhere, what="tasks", status=status, tag=filters.get("tag"), **page)
     answer = context.call(
-        "tasks_list",
-        workspace=workspace,
-        kind="task",
-        status=status,
-        max_chars=_MAX_CHARS,
-        **filters,
-        **context.paging(request, _CARDS),
+        "tasks_list", workspace=workspace, kind="task", status=status, max_chars=_MAX_CHARS, **filters, **page
     )
     items = [{**item, "workspace": workspace} for item in answer["items"]]
-    return {"status": status, "title": title, "items": items, "pagination": answer["pagination"]}
+    return {"items": items, "pagination": answer["pagination"]}
 
 
 def _plans(context: PageContext, workspace: str) -> list[dict[str, Any]]:

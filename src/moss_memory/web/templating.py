@@ -177,7 +177,7 @@ def seconds_of(written: str) -> float | None:
 
 
 def who(actor: str) -> str:
-    """Return the author of a change for people: what was changed on the pages was changed by their reader."""
+    """Return the author of a change for people: the reader of the pages if the change was made on a page."""
     return "you" if actor == ACTOR else actor
 
 

@@ -383,6 +383,10 @@ decisions §10: branchmind_graph_history shows the versions of a node as the bra
 decisions §10: branchmind_merge_back merges notes, trace and graph into the base in one call
     test_one_call_merges_notes_trace_and_graph_into_the_base
     test_merging_back_again_adds_nothing
+decisions §10: merging notes alone, if there are none, leads to the merge of the whole branch
+    test_merging_notes_of_a_branch_without_new_ones_leads_to_its_rest
+    test_merging_notes_leads_to_a_conflict_that_nobody_has_seen
+    test_merging_notes_leads_nowhere_else
     test_a_dry_run_of_merging_back_tells_the_same_and_writes_nothing
     test_every_document_that_the_branch_wrote_is_merged
     test_what_both_changed_is_listed_with_its_three_states

@@ -258,3 +258,35 @@ def test_an_open_conflict_with_the_longest_names_fits_the_least_budget(room: Roo
         for name, most in (("max_chars", 500), ("max_bytes", 500)):
             assert len(compact(room.door(tool, workspace="Shop", **{name: most}))) <= most, tool
         assert room.door(tool, workspace="Shop")["conflicts"]["first"]["key"]["from"] == long[0]
+
+
+def test_merging_notes_of_a_branch_without_new_ones_leads_to_its_rest(room: Room) -> None:
+    room.note("before")
+    room.branch("b")
+    room("think_card", card={"id": "q", "type": "question", "title": "Why?"}, branch="b")
+    assert "next" not in room("merge", from_="b", into="main", dry_run=True)
+    answer = room("merge", from_="b", into="main")
+    assert (answer["merged"], answer["next"]["tool"]) == (0, "branchmind_merge_back")
+    assert answer["next"]["arguments"] == {"workspace": "Shop", "from": "b"}
+    assert "graph" in answer["next"]["reason"]
+    room("merge_back", from_="b")
+    assert "q" in room.nodes()
+    assert "next" not in room("merge", from_="b", into="main")
+
+
+def test_merging_notes_leads_to_a_conflict_that_nobody_has_seen(room: Room) -> None:
+    part(room)
+    assert "conflicts" in room("merge", from_="b", into="main")["next"]["reason"]
+    room("merge_back", from_="b")
+    assert "next" not in room("merge", from_="b", into="main")
+
+
+def test_merging_notes_leads_nowhere_else(room: Room) -> None:
+    room.note("before")
+    room.branch("b")
+    room.branch("c")
+    room("think_card", card="a card", branch="b")
+    assert "next" not in room("merge", from_="b", into="c")
+    assert "next" not in room("merge", from_="main", into="b")
+    room.note("a note", branch="b")
+    assert "next" not in room("merge", from_="b", into="main")

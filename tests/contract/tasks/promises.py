@@ -136,6 +136,12 @@ decisions §7 claim: one agent holds a piece, for a lease
     test_a_lease_of_a_whole_year_is_accepted
     test_what_is_closed_is_nobodys
     test_a_claim_that_cannot_be_meant_is_refused
+decisions §10: who holds a piece is seen by those who look at it, and by those who close it
+    test_the_radar_says_who_holds_the_work
+    test_the_radar_of_a_plan_says_who_holds_its_task
+    test_closing_a_step_that_another_agent_holds_succeeds_with_a_warning
+    test_the_holder_closes_without_a_warning
+    test_without_an_agent_the_actor_of_the_claim_counts
 decisions §7: a task with a closed or claimed step is ACTIVE
     test_closing_a_step_makes_a_task_active
     test_the_radar_of_what_is_not_there_is_not_found

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from contract.doors import open_test_store
 from contract.tasks.desk import BOTH
 
 if TYPE_CHECKING:
@@ -253,3 +254,57 @@ def test_a_plan_with_steps_of_its_own_can_be_claimed_as_a_task(desk: Desk) -> No
     assert [one["id"] for one in desk("ready")["tasks"]] == ["TASK-001"], "its task is still open"
     desk("complete", target="TASK-001")
     assert [one["id"] for one in desk("ready")["tasks"]] == ["PLAN-001"], "it can be completed"
+
+
+def test_the_radar_says_who_holds_the_work(timed: Desk, clock: Clock) -> None:
+    timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
+    assert "works on it" not in timed("radar")["radar"]["why"]
+    timed("claim", target="TASK-001", path="s:1", agent="ben")
+    assert "works on it" not in timed("radar")["radar"]["why"]
+    timed("claim", target="TASK-001", path="s:0", agent="anna", lease_s=60)
+    assert timed("radar")["radar"]["why"].endswith("; 'anna' works on it until 2030-03-17T17:47:40.000Z")
+    clock.advance(61)
+    assert "works on it" not in timed("radar")["radar"]["why"]
+
+
+def test_the_radar_of_a_plan_says_who_holds_its_task(desk: Desk) -> None:
+    desk.plan("P")
+    desk("create", kind="task", title="A", parent="PLAN-001")
+    desk("claim", target="TASK-001", agent="anna")
+    assert "'anna' works on it" in desk("radar", target="PLAN-001")["radar"]["why"]
+    assert "'anna' works on it" in desk("handoff", target="PLAN-001")["radar"]["why"]
+    desk("complete", target="TASK-001")
+    assert "works on it" not in desk("radar", target="PLAN-001")["radar"]["why"]
+
+
+@pytest.mark.parametrize("claimed", [{}, {"path": "s:0"}], ids=["task", "step"])
+def test_closing_a_step_that_another_agent_holds_succeeds_with_a_warning(timed: Desk, claimed: dict[str, Any]) -> None:
+    timed("create", kind="task", title="A", steps=[{"title": "a"}, {"title": "b"}])
+    timed("claim", target="TASK-001", agent="anna", **claimed)
+    answer = timed("done", target="TASK-001", path="s:0", agent="ben")
+    what = "step s:0 of TASK-001" if claimed else "TASK-001"
+    assert answer["warning"].startswith(f"'anna' holds {what} until 2030-03-17T18:16:40.000Z")
+    assert timed("show", target="TASK-001")["steps"][0]["status"] == "done"
+
+
+def test_the_holder_closes_without_a_warning(timed: Desk, clock: Clock) -> None:
+    timed("create", kind="task", title="A", steps=[{"title": title} for title in "abc"])
+    timed("claim", target="TASK-001", path="s:1", agent="anna")
+    assert "warning" not in timed("done", target="TASK-001", path="s:0", agent="ben")
+    assert "warning" not in timed("done", target="TASK-001", path="s:1", agent="anna")
+    timed("claim", target="TASK-001", path="s:2", agent="anna", lease_s=60)
+    clock.advance(61)
+    assert "warning" not in timed("done", target="TASK-001", path="s:2", agent="ben")
+
+
+def test_without_an_agent_the_actor_of_the_claim_counts(home: str, clock: Clock) -> None:
+    with open_test_store(home, clock) as store:
+        here = {"workspace": "shop", "target": "TASK-001"}
+        store.call("tasks_create", {"workspace": "shop", "kind": "task", "title": "A", "steps": [{"title": "a"}]})
+        store.call("tasks_claim", {**here, "agent": "me"}, actor="anna · claude-code")
+        assert "warning" not in store.call("tasks_done", {**here, "path": "s:0"}, actor="anna · claude-code")
+        store.call("tasks_reopen", {**here, "path": "s:0"})
+        assert "'me' holds TASK-001" in store.call("tasks_done", {**here, "path": "s:0"}, actor="ben")["warning"]
+        assert "'me' holds TASK-001" in store.call("tasks_complete", here, actor="ben")["warning"]
+        store.call("tasks_reopen", here)
+        assert "warning" not in store.call("tasks_complete", here, actor="ben")

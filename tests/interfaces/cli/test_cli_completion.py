@@ -201,6 +201,7 @@ def test_bash_escapes_a_name_of_two_words_unless_a_quote_is_open(cli: Cli) -> No
     assert _bash(cli, "moss", "fetch", "My\\ Shop/") == ["My\\ Shop/café"]
 
 
+@pytest.mark.unmeasured
 def test_completing_makes_no_store_loads_no_model_and_refuses_nothing(cli: Cli) -> None:
     for words in (
         ["fetch", "--name", ""],

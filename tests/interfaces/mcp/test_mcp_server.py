@@ -237,6 +237,7 @@ def modules_after(home: Path, *messages: Any) -> set[str]:
         return set(client.stderr().split())
 
 
+@pytest.mark.unmeasured
 def test_a_session_imports_nothing_slow(home: Path) -> None:
     slow = {"asyncio", "dataclasses", "inspect", "logging", "mcp", "msgspec", "pathlib", "subprocess", "typing"}
     imported = modules_after(

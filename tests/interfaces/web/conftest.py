@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,10 @@ from moss_memory.demo import fill
 from moss_memory.store import Store
 from support.browser import Chromium, Tab
 from support.pages_server import PagesServer
+from support.real_store import home as home  # of a server in a process of its own
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -47,7 +48,9 @@ def demonstration(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def store(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+def store(
+    pytestconfig: pytest.Config, demonstration: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Store]:
     """A store in which the demonstration's project is; the tests of a module share it."""
     home = str(tmp_path_factory.mktemp("shown") / "home")
     try:
@@ -55,6 +58,10 @@ def store(demonstration: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
     except shutil.Error:  # the log of the database was removed meanwhile, by the last of its connections
         shutil.rmtree(home)
         shutil.copytree(demonstration, home)
+    if pytestconfig.getoption("--engine") == "postgres":
+        from support.postgres import databases
+
+        databases().settle(Path(home))  # the health check reads the settings
     with Store(load_config(home, cwd=home)) as opened:
         if not opened.call("capsule_inventory", {"limit": 1})["items"]:
             fill(opened)  # a copied home has no copy of a store on a server

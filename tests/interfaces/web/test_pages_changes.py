@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.request
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -60,6 +61,30 @@ def test_one_sentence_says_who_did_what(tab: Tab) -> None:
     assert lead.startswith("codex, claude-code and you ")
     for deed in ("changed 1 capsule", "deleted 1 capsule", "finished 1 task", "stored 1 artifact", "wrote 1 note"):
         assert deed in lead
+
+
+def test_the_overview_says_the_same_of_the_last_seven_days(tab: Tab) -> None:
+    page = tab.open("/?since=week")
+    sentence = page.locator(".lead").inner_text()
+    found = re.findall(r"(\d+) (capsule|task|card|note|artifact)", sentence)
+    page = tab.open("/overview")
+    assert page.locator(".week").inner_text() == f"In the last 7 days: {sentence}"
+    figures = page.locator(".figure").all_inner_texts()
+    changes = [int(re.findall(r"(\d+) changes? in 7 days", figure)[0]) for figure in figures]
+    assert found == [("1", "capsule"), ("1", "capsule"), ("1", "task"), ("1", "card"), ("1", "note"), ("1", "artifact")]
+    assert changes == [2, 1, 2, 1, 0], "capsules, artifacts, cards and notes, tasks, records"
+
+
+def test_the_overview_names_the_author_of_the_last_change(tab: Tab) -> None:
+    page = tab.open("/overview?workspace=Shop")
+    row = page.get_by_role("region", name="Latest hand-overs").locator(".row", has_text="The kept one")
+    expect(row.locator(".row-side")).to_contain_text("claude-code")
+
+
+def test_the_last_seven_days_begin_at_midnight_of_the_browser() -> None:
+    now = int(datetime(2026, 3, 9, 20, tzinfo=UTC).timestamp())
+    week = period_of({"since": "week"}, ZoneInfo("Asia/Tokyo"), now, None)
+    assert week["from_ms"] == int(datetime(2026, 3, 3, 15, tzinfo=UTC).timestamp() * 1000)
 
 
 def test_changes_stand_by_workspace_and_thing_with_their_words(tab: Tab) -> None:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
+from moss_memory.cli.commands.doctor import examine
 from moss_memory.http.token_registry import Access
 from moss_memory.web import health_page
 from support.browser import Tab
 from support.pages_server import PagesServer
+from support.patience import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +70,8 @@ def test_kinds_of_artifacts_are_those_of_the_whole_store(own: Tab, empty_store: 
 def test_an_expired_artifact_is_in_no_count(own: Tab, empty_store: Store) -> None:
     keep(empty_store, "plan", "stays")
     keep(empty_store, "plan", "goes", ttl_seconds=1)
-    page = own.open("/artifacts")
-    page.wait_for_timeout(1_100)
+    own.open("/artifacts")
+    wait_until(lambda: len(empty_store.call("artifact_list", {"workspace": "lab"})["items"]) == 1, "it did not expire")
     keep(empty_store, "note", "a change")
     page = own.open("/artifacts")
     expect(page.get_by_role("link", name="plan 1", exact=True)).to_be_visible()
@@ -135,14 +137,31 @@ def test_connect_says_which_clients_are_connected_and_shows_no_secret(own: Tab, 
     before = contents(clients)
     page = own.open("/connect")
     row = page.locator(".lines").first.locator(".row")
-    expect(row.filter(has_text="Cursor")).to_contain_text("connected over HTTP")
-    expect(row.filter(has_text="Gemini CLI")).to_contain_text("connected")
-    expect(row.filter(has_text="Gemini CLI")).not_to_contain_text("not connected")
+    expect(row.filter(has_text="Cursor")).to_contain_text("connected to another server, http://127.0.0.1:8314")
+    expect(row.filter(has_text="Gemini CLI")).to_contain_text("connected to another store, ~/.moss")
     expect(row.filter(has_text="Windsurf")).to_contain_text("file cannot be read")
     expect(row.filter(has_text="Zed")).to_contain_text("not found here")
-    expect(page.locator("main")).to_contain_text("2 clients are connected")
+    expect(page.locator("main")).to_contain_text("No client is connected to this store")
     assert SECRET not in page.content()
     assert contents(clients) == before
+
+
+@pytest.mark.parametrize("named", ["env", "--home", "--home="])
+def test_connect_says_connected_only_of_this_store_and_this_server(
+    own: Tab, empty_store: Store, clients: Path, named: str
+) -> None:
+    home = empty_store.config.home
+    words = {"env": [], "--home": ["--home", home], "--home=": [f"--home={home}"]}[named]
+    started = {"command": "moss", "args": ["mcp", *words], "env": {"MOSS_HOME": home} if named == "env" else {}}
+    server = {"url": own.origin.replace("127.0.0.1", "me:secret@localhost") + "/mcp"}
+    (clients / ".gemini/settings.json").write_text(json.dumps({"mcpServers": {"moss": started}}))
+    (clients / ".cursor/mcp.json").write_text(json.dumps({"mcpServers": {"moss": server}}))
+    page = own.open("/connect")
+    row = page.locator(".lines").first.locator(".row")
+    expect(row.filter(has_text="Gemini CLI").locator(".client-state")).to_have_text("✓connected")
+    expect(row.filter(has_text="Cursor").locator(".client-state")).to_have_text("✓connected over HTTP")
+    expect(page.locator("main")).to_contain_text("2 clients are connected to this store")
+    assert "me:secret" not in page.content()
 
 
 def test_connect_shows_the_owners_clients_to_the_owner_alone(
@@ -152,7 +171,7 @@ def test_connect_shows_the_owners_clients_to_the_owner_alone(
     with PagesServer(empty_store) as server, urllib.request.urlopen(f"{server.address}/connect") as answer:  # noqa: S310
         shown = answer.read().decode()
     assert "Windsurf" in shown
-    for state in ("connected over HTTP", "cannot be read", "not found here", "are connected"):
+    for state in ("connected to another", "cannot be read", "not found here", "is connected"):
         assert state not in shown
 
 
@@ -180,8 +199,13 @@ def box_of(found: Locator) -> FloatRect:
     return box
 
 
-def test_a_phone_signs_out_and_nothing_of_the_head_overlaps(phone: Tab) -> None:
+@pytest.mark.parametrize("healthy", [False, True])
+def test_a_phone_signs_out_and_nothing_of_the_head_overlaps(
+    phone: Tab, monkeypatch: pytest.MonkeyPatch, healthy: bool
+) -> None:
+    monkeypatch.setattr(health_page, "examine", lambda home: {**examine(home), "healthy": healthy})
     page = phone.open("/health/report")
+    expect(page.locator(".foot-places")).to_contain_text("healthy" if healthy else "not healthy")
     out = page.get_by_role("button", name="Sign out")
     expect(out).to_be_in_viewport()
     name_end = page.locator(".brand").evaluate(NAME_END)

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from starlette.responses import Response
 
+pytestmark = pytest.mark.unmeasured
+
 MOST_CPU_S = 1.0
 CHARS = 800_000
 """More than a tool stores; an import keeps what is there."""

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from playwright.sync_api import expect
 
+from moss_memory.cli.commands.doctor import examine
+
 if TYPE_CHECKING:
     from moss_memory.store import Store
     from support.browser import Tab
@@ -182,14 +184,17 @@ def test_a_task_that_is_found_leads_to_the_board_and_what_is_said_twice_is_shown
 
 def test_a_question_that_cannot_be_read_is_said_and_nothing_else_breaks(tab: Tab) -> None:
     page = tab.open("/search?mode=keyword&q=(broken", status=400)
-    expect(page.locator(".lead")).not_to_be_empty()
+    expect(page.locator(".lead")).to_contain_text("The question has")
+    page.get_by_role("link", name="Search for these words: broken").click()
+    expect(page.locator(".lead")).to_contain_text("found")
 
 
-def test_health_is_looked_at_and_a_line_is_copied_by_a_click(tab: Tab) -> None:
+def test_health_is_looked_at_and_a_line_is_copied_by_a_click(tab: Tab, store: Store) -> None:
     page = tab.open("/health")
     expect(page.locator(".checks .row").first).to_be_visible()
     page = tab.open("/connect")
-    expect(page.locator(".foot-places")).to_contain_text("Store is healthy")
+    healthy = examine(store.config.home)["healthy"]  # the tests' PostgreSQL does not wait for its disk
+    expect(page.locator(".foot-places")).to_contain_text("Store is healthy" if healthy else "Store is not healthy")
     tab.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.locator(".phrase").first.click()
     expect(page.locator(".copied")).to_have_text("Copied")

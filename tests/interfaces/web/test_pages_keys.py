@@ -14,19 +14,18 @@ from contract.doors import FULL
 from interfaces.web.hostile import PAYLOADS
 from moss_memory.search.embedding_queue import count_unembedded
 from moss_memory.store import Store
-from moss_memory.tools.everything.period_changes import changes_by_quarter
+from moss_memory.tools.everything.period_changes import changes_by_quarter, changes_in_period
 from moss_memory.web.artifact_pages import glance_of
 from moss_memory.web.templating import format_size, plain_steps
 from support.browser import Tab
 from support.http_server import HttpServer
+from support.pages_server import PagesServer
 from support.patience import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser
-
-    from support.pages_server import PagesServer
 
 SHOP = "atlas-checkout"
 SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
@@ -133,12 +132,11 @@ def test_health_says_the_size_what_waits_and_when_it_looked(tab: Tab, store: Sto
     expect(state.locator("time")).to_have_attribute("title", re.compile("UTC"))
 
 
-def test_a_server_with_open_pages_prepares_texts_in_the_background(browser: Browser, tmp_path: Path) -> None:
-    home = tmp_path / "home"
+def test_a_server_with_open_pages_prepares_texts_in_the_background(browser: Browser, home: Path) -> None:
     with HttpServer(home, code=SERVE) as server:
         from moss_memory.config import load_config
 
-        with Store(load_config(str(home), cwd=str(tmp_path))) as agent:
+        with Store(load_config(str(home), cwd=str(home.parent))) as agent:
             for number in range(6):
                 agent.call("capsule_store", {"name": f"c{number}", "capsule_text": FULL})
             tab = Tab(browser, server.origin, server.origin)
@@ -169,10 +167,11 @@ def test_the_days_of_the_chart_are_those_of_the_browser(browser: Browser, server
         assert titles[-1].startswith(day[1])
         tab.close()
     assert len(set(shown.values())) <= 2, "only the first day of the nine weeks may differ"
-    activity = store.call("moss_activity", {"days": 63})["days"]
     counted = store.read(changes_by_quarter, what="test", from_ms=0, workspace="", most=10**6)
+    every = store.read(changes_in_period, what="test", from_ms=0, to_ms=None, workspace=None)
     assert counted is not None
-    assert sum(count for _, _, count in counted) >= sum(day[name] for day in activity for name in day if name != "day")
+    assert not every["has_more"]
+    assert sum(count for _, _, count in counted) == sum(event["address"] is not None for event in every["events"])
     assert store.read(changes_by_quarter, what="test", from_ms=0, workspace=SHOP, most=1) is None
 
 
@@ -294,3 +293,26 @@ def test_open_work_says_where_and_since_when(tab: Tab) -> None:
     assert rows.count() > 0
     assert rows.locator("time").count() == rows.count()
     expect(rows.first).to_contain_text(SHOP)
+
+
+def test_open_work_says_how_much_is_not_shown(browser: Browser, empty_store: Store) -> None:
+    for number in range(6):
+        place = {"workspace": f"project {number}"}
+        empty_store.call("branchmind_init", place)
+        card = {"type": "question", "title": f"Question {number}?", "status": "open"}
+        empty_store.call("branchmind_think_card", {**place, "card": card})
+        for _ in range(2):
+            empty_store.call("tasks_create", {**place, "kind": "task", "title": f"Task {number}"})
+    with PagesServer(empty_store) as server:
+        tab = Tab(browser, server.origin, server.address)
+        region = tab.open("/overview").get_by_role("region", name="Still open")
+        shown = region.locator(".row").all_inner_texts()
+        assert [row.split()[0] for row in shown] == ["question"] * 4 + ["task"] * 4
+        expect(region).to_contain_text("Questions are those of the 4 workspaces that changed last.")
+        region.get_by_role("link", name="8 more open tasks").click()
+        expect(tab.page.locator(".ticket")).to_have_count(12)
+        region = tab.open("/overview?workspace=project+0").get_by_role("region", name="Still open")
+        expect(region.locator(".row")).to_have_count(3)
+        expect(region.locator("p")).to_have_count(0)
+        tab.close()
+    assert tab.troubles == []

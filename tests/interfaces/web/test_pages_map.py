@@ -123,19 +123,59 @@ def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(tab: Tab) -> None:
     expect(page.locator("#map-canvas")).to_have_attribute("data-view", str(view))
 
 
-def test_ten_thousand_dots_are_drawn_smoothly(tab: Tab) -> None:
+def scattered(tab: Tab, count: int, workspaces: int) -> Page:
+    """The page of a map with dots all over it."""
     chance = random.Random(3)  # noqa: S311 - places of dots
     many = [
-        [chance.random(), chance.random(), n % 4, n % 30, n % 9, 1_700_000_000, 1_700_000_000, "<b>t</b>", "/map"]
-        for n in range(10_000)
+        [chance.random(), chance.random(), n % 4, n % workspaces, n % 9, 1_700_000_000, 1_700_000_000, "<b>t</b>", "/"]
+        for n in range(count)
     ]
     data = {
-        "ready": True, "placed_by": "meaning", "dots": many,
-        "families": ["capsule", "reasoning", "task", "record"], "workspaces": [f"w{number}" for number in range(30)],
+        "ready": True, "placed_by": "meaning", "dots": many, "families": ["capsule", "reasoning", "task", "record"],
+        "workspaces": [f"the workspace {number}" for number in range(workspaces)],
     }  # fmt: skip
     tab.page.route("**/map/data", lambda route: route.fulfill(body=json.dumps(data), content_type="application/json"))
-    page = opened(tab)
+    return opened(tab)
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 20), (390, 8)])
+def test_labels_do_not_overlap_and_stay_inside(browser: Browser, server: PagesServer, width: int, least: int) -> None:
+    tab = Tab(browser, server.origin, server.address, viewport={"width": width, "height": 844})
+    page = scattered(tab, 400, 30)
+    box = page.locator("#map-canvas").bounding_box()
+    assert box is not None
+    labels = json.loads(page.locator("#map-canvas").get_attribute("data-labels") or "")
+    assert len(labels) >= least
+    for number, (x, y, half) in enumerate(labels):
+        assert half - 1 <= x <= box["width"] - half + 1
+        assert 10 <= y <= box["height"]
+        for other_x, other_y, other_half in labels[:number]:
+            assert abs(x - other_x) >= half + other_half - 2 or abs(y - other_y) >= 15
+    tab.close()
+    assert tab.troubles == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_workspace_has_a_tint_of_its_own(browser: Browser, server: PagesServer, scheme: Any) -> None:
+    tab = Tab(browser, server.origin, server.address, color_scheme=scheme)
+    tab.page.add_init_script(
+        "window.fills = new Set(); const own = CanvasRenderingContext2D.prototype.fill;"
+        " CanvasRenderingContext2D.prototype.fill = function (...given) {"
+        " if (given[1] === 'nonzero') window.fills.add(this.fillStyle); own.apply(this, given); }"
+    )
+    page = scattered(tab, 60, 6)
+    fills = page.evaluate("[...window.fills]")
+    assert len(fills) == 6
+    lightness = [sum(int(fill[at : at + 2], 16) for at in (1, 3, 5)) / 765 for fill in fills]
+    assert all(light > 0.88 if scheme == "light" else light < 0.25 for light in lightness)
+    tab.close()
+    assert tab.troubles == []
+
+
+def test_ten_thousand_dots_are_drawn_smoothly(tab: Tab) -> None:
+    page = scattered(tab, 10_000, 30)
     expect(page.locator("#map-said")).to_contain_text("10,000 dots")
+
     assert page.evaluate(SMOOTH) < 400  # a frame takes about 15; the machine of the tests is busy
 
 

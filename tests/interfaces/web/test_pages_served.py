@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 SERVE = "import sys\nfrom moss_memory.cli.main import main\nsys.exit(main())\n"
 
 
-def test_a_person_signs_in_edits_and_sees_what_an_agent_stores(browser: Browser, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    with Store(load_config(str(home), cwd=str(tmp_path))) as agent:
+def test_a_person_signs_in_edits_and_sees_what_an_agent_stores(browser: Browser, home: Path) -> None:
+    with Store(load_config(str(home), cwd=str(home.parent))) as agent:
         agent.call("capsule_store", {"name": "before", "capsule_text": FULL})
         with HttpServer(home, code=SERVE) as server:
             tab = Tab(browser, server.origin, server.origin)
@@ -50,9 +49,9 @@ def _visit(tab: Tab, said: str, agent: Store) -> None:
     expect(page.get_by_role("link", name="by an agent")).to_be_visible()
 
 
-def test_behind_a_proxy_clients_are_told_to_come_by_tls(tmp_path: Path) -> None:
+def test_behind_a_proxy_clients_are_told_to_come_by_tls(home: Path) -> None:
     options = ("--behind-proxy", "--allowed-host", "moss.example.org")
-    with HttpServer(tmp_path / "home", *options, code=SERVE) as server:
+    with HttpServer(home, *options, code=SERVE) as server:
         host = ("Host", "moss.example.org")
         link = (
             server.ask("POST", "/sign-in", [host, *server.authorized])

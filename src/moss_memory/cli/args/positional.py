@@ -135,7 +135,7 @@ def _fill(command: Command, request: CommandRequest, words: list[str]) -> None:
     if command.text in empty and (len(words) < len(empty) or "file" in request.extras):
         empty.remove(command.text)
     if len(words) < len(empty):
-        # A default stands for the words that are left out: `task create TITLE`.
+        # A default replaces omitted words: `task create TITLE`.
         empty = [name for name in empty if name not in command.defaults or words[0] in command.options[name].choices]
     while len(words) > len(empty):
         if not any(command.options[name].kind in _LISTS for name in empty):

@@ -65,7 +65,7 @@ def connect(
 
 
 def _suggest_init(home: str | None) -> None:
-    """Say that the current repository has no workspace of its own."""
+    """Report that the current repository has no workspace."""
     from moss_memory.code_state.work_tree import work_tree_of
 
     if work_tree_of() is not None and not load_config(home).workspace:

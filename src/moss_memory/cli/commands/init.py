@@ -1,4 +1,4 @@
-"""`moss init`: give the current repository a workspace of its own."""
+"""`moss init`: create a workspace for the current repository."""
 
 from __future__ import annotations
 

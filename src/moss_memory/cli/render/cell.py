@@ -157,7 +157,7 @@ def _snippet(marked: str) -> Cell:
 
 
 def _join_sections(marked: str) -> str:
-    """Return a piece of Markdown on one line: each heading begins a part of its own, after a dot."""
+    """Return a piece of Markdown on one line: each heading begins a new part, after a dot."""
     found = ""
     is_heading = False
     for words in (line.split() for line in marked.splitlines() if line.strip()):

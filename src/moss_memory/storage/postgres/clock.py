@@ -46,7 +46,7 @@ class ServerClock:
     def is_stale(self) -> bool:
         """Return True if the time has to be measured: never yet, long ago, or before a step of the wall clock.
 
-        The monotonic clock stands still while a machine sleeps, which looks like such a step.
+        The monotonic clock stops while a machine sleeps, which looks like such a step.
         """
         now_s = time.monotonic()
         if self._measured_s is None or now_s - self._measured_s > RENEW_S:

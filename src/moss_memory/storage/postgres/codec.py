@@ -7,14 +7,12 @@ the positions as a varint. The number of positions in the title follows from the
 from __future__ import annotations
 
 import functools
-import sys
-from array import array
 from itertools import accumulate
 from operator import sub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
 SLOT, DOC, LENGTH = "i", "q", "I"
 HEAVY = 255
@@ -24,14 +22,6 @@ IN_BODY = 1 << 30
 """The offset of positions in the body, so that no phrase spans title and body."""
 POSITIONS = 1 << 31
 """A slot times this plus a position is one integer of 64 bits."""
-
-
-def pack_integers(code: str, numbers: Iterable[int]) -> bytes:
-    """Encode integers of one width, little endian."""
-    found = array(code, numbers)
-    if sys.byteorder != "little":
-        found.byteswap()
-    return found.tobytes()
 
 
 def encode_posting(title: Sequence[int], body: Sequence[int]) -> tuple[int, int, bytes]:

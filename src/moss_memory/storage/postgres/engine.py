@@ -360,7 +360,7 @@ class PostgresEngine:
             self.give_back(connection)
 
     def maintain_index(self, call: CallContext) -> None:
-        """Maintain the index in a thread of its own, unless one does already: no call waits for it."""
+        """Maintain the index in a background thread, unless one runs already: no call waits for it."""
         if self._maintenance is None or not self._maintenance.is_alive():
             from threading import Thread
 

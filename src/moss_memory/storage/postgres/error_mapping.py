@@ -64,7 +64,7 @@ def is_retryable(error: BaseException) -> bool:
 
 
 def public_error(error: Exception, url: str) -> MossError | None:
-    """Translate an error, None if it has no translation; only a note, which no client sees, names host and role."""
+    """Translate an error, None if it has no translation; only a note, sent to no client, names host and role."""
     found = storage_error(error, "the database", detailed=False)
     if found is not None and isinstance(error, psycopg.Error):
         full = storage_error(error, url)

@@ -68,7 +68,7 @@ def _run(engine: PostgresEngine, subject: str, check: Callable[[], list[CheckRes
         if problem is None:
             raise
         for note in getattr(problem, "__notes__", ()):
-            problem.message = note  # the doctor's reader runs the server, and is told its host
+            problem.message = note  # `moss doctor` is for the operator of the server, so it names the host
         found = [CheckResult(subject, FAILED, problem=problem)]
     yield from found
 

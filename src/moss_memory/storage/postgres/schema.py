@@ -48,7 +48,7 @@ class SchemaMigration:
 def prepare(connection: Connection, wanted: int) -> int:
     """Return the version of the schema, with which this Moss can work; create it if the database is empty.
 
-    A negative version marks an unfinished bulk load: only the process that loads wants it, all others are refused.
+    A negative version marks an unfinished bulk load: only the loading process may open it.
     """
     version = version_of(connection)
     if version == 0 or wanted < 0:

@@ -361,7 +361,7 @@ class PostgresWrite(WriteTransactionBase, PostgresTransaction):
             self._indexes = self._erases = False
 
     def begin_snapshot(self) -> None:
-        """Index the changes of this call, so that its own searches see them."""
+        """Index the changes of this call, so that its own searches find them."""
         self._update_index()
 
 

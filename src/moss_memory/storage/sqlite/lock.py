@@ -140,7 +140,7 @@ class WriteLock:
 class Slot:
     """Mutual exclusion between threads that records the owner in the same step; any thread may free it.
 
-    A lock of Python has no owner: after an interrupt right after `acquire` nobody knows that it is held.
+    A lock of Python has no owner: after an interrupt right after `acquire` the owner is unknown.
     """
 
     __slots__ = ("_owner",)

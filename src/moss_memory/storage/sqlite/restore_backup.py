@@ -39,7 +39,7 @@ _FLAGS = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW
 def prepare(path: str, backup: str) -> str:
     """Return a copy of the backup beside the store, migrated to the newest schema; refuse a damaged backup.
 
-    It needs no lock: nobody else knows the copy's name.
+    It needs no lock: no other process has the copy's name.
     """
     _refuse_unfit(path, backup)
     prepared = free_name(f"{path}.{RESTORED}-{os.getpid()}{UNFINISHED}")

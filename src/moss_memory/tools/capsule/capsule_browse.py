@@ -6,6 +6,7 @@ import json
 
 from moss_memory.rows.list_filters import filters_from
 from moss_memory.rows.paging import Page
+from moss_memory.storage.origin import actors_of
 
 from .capsule_lists import from_living
 from .capsule_rows import summary, summary_columns
@@ -58,6 +59,18 @@ def browse_capsules(
     )
     items = [summary(row) for row in rows]
     return {"items": items, "pagination": page.answer(returned=len(items), total=total)}
+
+
+def capsule_authors(tx: ReadTransaction, *, ids: list[str]) -> dict[str, str]:
+    """Return who made the present version of capsules, as far as that is known."""
+    origins: dict[str, str] = dict(
+        tx.rows(
+            f"select id, version_origin from capsules where version_origin is not null and {tx.sql_in('id', 'ids')}",
+            {"ids": ids},
+        )
+    )
+    actors = actors_of(tx, set(origins.values()))
+    return {key: actors[origin] for key, origin in origins.items() if actors.get(origin)}
 
 
 def capsule_options(tx: ReadTransaction, *, workspace: str | None) -> dict[str, list[tuple[str, int]]]:

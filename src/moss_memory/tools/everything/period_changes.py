@@ -52,9 +52,10 @@ def changes_in_period(tx: ReadTransaction, *, from_ms: int, to_ms: int | None, w
 def changes_by_quarter(
     tx: ReadTransaction, *, from_ms: int, workspace: str | None, most: int
 ) -> list[tuple[int, str, int]] | None:
-    """Return quarter hour since 1970, family and number of the changes since a time; None for more than `most`.
+    """Return quarter hour since 1970, family and number of the changes of things since a time; None if over `most`.
 
-    A quarter of an hour is in one day of every time zone.
+    A quarter of an hour is in one day of every time zone. A change without a thing, as the first one of a workspace,
+    does not count.
     """
     first, last = _first_at(tx, from_ms), tx.value("select coalesce(max(seq), 0) from events")
     if last - first >= most:
@@ -64,7 +65,9 @@ def changes_by_quarter(
     if workspace:
         condition, values["workspace"] = " and workspace = :workspace", normalize_workspace(workspace)
     rows = tx.stream(
-        f"select ts_ms / :quarter, tool, count(*) from events where seq >= :first{condition} group by 1, 2", values
+        f"select ts_ms / :quarter, tool, count(*) from events where seq >= :first and address is not null{condition}"
+        " group by 1, 2",
+        values,
     )
     return [(quarter, family_of(tool), count) for quarter, tool, count in rows]
 

@@ -8,7 +8,7 @@ from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import append, check_note
-from moss_memory.tools.task.model.leases import release_claims, renew
+from moss_memory.tools.task.model.leases import release_claims, renew, warn_of_holder
 from moss_memory.tools.task.model.task_rows import (
     REQUIRED_CHECKPOINTS,
     Step,
@@ -26,6 +26,7 @@ from .graph_projection import step_edge, step_node, task_document
 from .task_arguments import (
     ITEMS_MAX,
     Checkpoints,
+    ClosingAgent,
     RequiredWorkspace,
     Revision,
     StepId,
@@ -37,7 +38,7 @@ from .task_arguments import (
     check_texts,
     check_title,
 )
-from .task_responses import CHANGED, STEP_NAMED, STEPS
+from .task_responses import CHANGED, STEP_NAMED, STEPS, WARNING
 from .task_writes import Mutation
 
 TYPE_CHECKING = False
@@ -207,7 +208,7 @@ def tasks_verify(
 
 @operation(
     mutates=True,
-    answers={**CHANGED, "step": STEP_NAMED},
+    answers={**CHANGED, "step": STEP_NAMED, **WARNING},
     example="moss task done TASK-001 -w shop --path s:0",
     words=(
         "step finished, check off, tick off, close a step, completed step, finished a step, completed this step, "
@@ -223,6 +224,7 @@ def tasks_done(
     step_id: StepId | None = None,
     path: StepPath | None = None,
     checkpoints: Checkpoints | None = None,
+    agent: ClosingAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Close a step of a task; confirm in `checkpoints` what it defines. The whole task: `tasks_complete`."""
@@ -233,11 +235,12 @@ def tasks_done(
     _confirm(step, checkpoints or {})
     if step.missing():
         raise _unconfirmed_error(mutation, step)
+    warning = warn_of_holder(tx, mutation.workspace, mutation.task, step, normalize_label(agent, what="agent"))
     step.done = 1
     release_claims(tx, mutation.task, step)
     if mutation.task.status == "TODO":
         mutation.task.status = "ACTIVE"
-    return _save(mutation, step, "step_done", {"checkpoints": step.checkpoints()})
+    return _save(mutation, step, "step_done", {"checkpoints": step.checkpoints()}) | warning
 
 
 @operation(

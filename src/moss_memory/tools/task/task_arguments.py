@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     Steps = list[dict[str, Any]]
     StepId = str
     StepPath = str
+    ClosingAgent = str
     Texts = str | list[str]
     Checkpoints = dict[str, Any]
     Contract = dict[str, Any]
@@ -51,6 +52,7 @@ else:
     }
     StepId = _text("STEP-001")
     StepPath = _text("or s:0.s:2")
+    ClosingAgent = {"type": "string", "description": "who closes it", "unlisted": True}
     Checkpoints = {
         "type": "object",
         "properties": {
@@ -69,7 +71,7 @@ TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200
 
 __all__ = [
-    "Checkpoints", "Contract", "Description", "Kind", "PageLimit", "Priority",
+    "Checkpoints", "ClosingAgent", "Contract", "Description", "Kind", "PageLimit", "Priority",
     "RequiredWorkspace", "Revision", "StepId", "StepPath", "Steps", "TaskId", "TaskStatus", "TaskTitle", "Texts",
 ]  # fmt: skip
 

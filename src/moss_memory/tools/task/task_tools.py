@@ -8,11 +8,11 @@ from moss_memory.errors import MossError, backticked, invalid_request, next_call
 from moss_memory.registry.arguments import Offset, Tag, Tags
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, PAGINATION, flag, list_of, text
-from moss_memory.rows.names import normalize_workspace, tags_json
+from moss_memory.rows.names import normalize_label, normalize_workspace, tags_json
 from moss_memory.rows.paging import Page
 from moss_memory.tools.reasoning.branches.document_refs import add_branch, bootstrap
 from moss_memory.tools.reasoning.reasoning_arguments import OneOrMore, as_list
-from moss_memory.tools.task.model.leases import release_claims
+from moss_memory.tools.task.model.leases import release_claims, warn_of_holder
 from moss_memory.tools.task.model.task_rows import (
     Step,
     Task,
@@ -40,6 +40,7 @@ from .graph_projection import (
 )
 from .step_tools import add_steps
 from .task_arguments import (
+    ClosingAgent,
     Contract,
     Description,
     Kind,
@@ -55,7 +56,7 @@ from .task_arguments import (
     TaskTitle,
     check_title,
 )
-from .task_responses import CHANGED, ITEM, STEP_NAMED, STEPS
+from .task_responses import CHANGED, ITEM, STEP_NAMED, STEPS, WARNING
 from .task_writes import Mutation, emit, mutation_response
 
 TYPE_CHECKING = False
@@ -236,7 +237,7 @@ def tasks_edit(
 
 @operation(
     mutates=True,
-    answers=CHANGED,
+    answers={**CHANGED, **WARNING},
     example="moss task complete TASK-001 -w shop",
     words=(
         "finish a task, mark as done, close a ticket, complete, set status, in progress, whole task finished, "
@@ -251,6 +252,7 @@ def tasks_complete(
     workspace: RequiredWorkspace,
     target: TaskId,
     status: TaskStatus = "DONE",
+    agent: ClosingAgent | None = None,
     expected_revision: Revision | None = None,
 ) -> dict[str, Any]:
     """Finish a plan or task (one step: `tasks_done`), or set it to TODO or ACTIVE. DONE needs all inside done."""
@@ -261,9 +263,11 @@ def tasks_complete(
     elif task.status == "DONE":
         mutation.refuse_in_done_plan()
     before, task.status = task.status, status
+    warning: dict[str, str] = {}
     if status == "DONE":
+        warning = warn_of_holder(tx, mutation.workspace, task, None, normalize_label(agent, what="agent"))
         release_claims(tx, task)
-    return mutation.finish("status_changed", {"from": before, "to": status})
+    return mutation.finish("status_changed", {"from": before, "to": status}) | warning
 
 
 @operation(

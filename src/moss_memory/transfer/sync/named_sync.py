@@ -52,7 +52,7 @@ class NamedSync:
         """The ids of copies, whose files have the id of another thing."""
         self._takes: list[tuple[str, bool]] = []
         self._confirms: list[tuple[str, bool]] = []
-        """The capsules of which only the code state differs, and whether the row changed too."""
+        """The capsules that differ only in their code state, and whether the row changed too."""
         self._deletes: list[str] = []
         self._erases: list[str] = []
         self._to_write: dict[str, None] = {}
@@ -230,7 +230,7 @@ class NamedSync:
         by_path: dict[str, Remembered],
         named: dict[tuple[str, str], str],
     ) -> None:
-        """Assign the files with one id; a copy is a thing of its own, the same one on every machine."""
+        """Assign the files with one id; a copy gets a new id, the same one on every machine."""
         if len(files) > 1:
             known = self._memory.get(self._aliases.get(thing_id, thing_id))
             pending = None if known is None else known.pending

@@ -110,7 +110,7 @@ class RecordSync:
             self._write_file(tx, record_id)
 
     def apply(self, tx: Transaction) -> None:
-        """Add what is new, erase what was erased, then note the files to write."""
+        """Add new records, erase the erased ones, then list the files to write."""
         for record_id in self._erases:
             self._erase(tx, record_id)
         self._take_all(tx)

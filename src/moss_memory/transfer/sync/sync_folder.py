@@ -174,7 +174,7 @@ class FolderSync:
         return self._engine.write(run, timeout_s=self._timeout_s, call=self._call)
 
     def _marker(self, tree: SafeDirectory) -> str:
-        """Return the id of the folder; a copy at another place, or on another machine, gets one of its own."""
+        """Return the id of the folder; a copy at another path, or on another machine, gets a new one."""
         own = {"place": identity_of(tree.path)}
         try:
             found: Any = json.loads(tree.read(_MARKER, max_bytes=10_000) or b"{}")

@@ -88,7 +88,7 @@ class SyncMemory:
         return [Remembered(*row) for row in tx.stream(_SELECT, self._folder)]
 
     def save(self, tx: Transaction, changes: dict[tuple[str, str], list[Remembered]]) -> None:
-        """Replace what is remembered of some subjects; also forget another folder that was at the same place."""
+        """Replace the remembered state of some subjects; delete that of another folder at the same path."""
         tx.run("delete from sync_files where place = :place and marker <> :marker", self._folder)
         for family, subject in changes:
             key = {**self._folder, "family": family, "subject": subject}

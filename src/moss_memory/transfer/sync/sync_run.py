@@ -84,10 +84,6 @@ class SyncRun:
         if path not in self.writes and hashed != GONE:
             self.removals[path] = hashed
 
-    def changes_files(self) -> bool:
-        """Return whether a file changes."""
-        return bool(self.writes or self.removals)
-
     def changes_anything(self) -> bool:
         """Return whether the store or a file changes."""
         return bool(self.remember or self.settled or self.writes or self.removals or any(self.counts.values()))

@@ -142,7 +142,7 @@ class WorkSync:
         return incoming
 
     def _keep(self, workspace: str) -> None:
-        """Remember the files as they are."""
+        """Store the current hashes of the files."""
         row_hash = hash_of_files(self._store[workspace])
         self._run.remember[FAMILY, workspace] = [
             Remembered(FAMILY, workspace, path, workspace, one.hash, None, row_hash, 0)

@@ -9,7 +9,7 @@
   const name = document.getElementById("map-name");
   const slider = document.getElementById("map-week");
   const date = document.getElementById("map-date");
-  const WEEK_S = 7 * 86400, YEAR_S = 365 * 86400, MARGIN = 52, LABELS = 40, FADES = 4;
+  const WEEK_S = 7 * 86400, YEAR_S = 365 * 86400, MARGIN = 52, LABELS = 40, LINE = 16, MARKS = 600, EDGED = 3000, FADES = 4;
   const X = 0, Y = 1, FAMILY = 2, WORKSPACE = 3, LOADS = 4, CREATED = 5, UPDATED = 6, TITLE = 7, PATH = 8;
   let dots = [], workspaces = [], view = { scale: 1, x: 0, y: 0 }, size = { width: 1, height: 1 };
   let bounds = { left: 0, top: 0, width: 1, height: 1 }, least = 2.4;
@@ -41,46 +41,79 @@
 
   const at = (dot) => [view.x + dot[X] * view.scale, view.y + dot[Y] * view.scale];
 
+  // Quiet tints, a golden angle apart: neighbours in the list differ, and no tint is as strong as a family's colour.
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const tint = (number, isEdge) => {
+    const hue = (40 + number * 137.508) % 360;
+    if (dark.matches) return `hsl(${hue} 26% ${isEdge ? 30 : 17}%)`;
+    return `hsl(${hue} 42% ${isEdge ? 82 : 94}%)`;
+  };
+
   function patches(context, shown) {
-    const places = workspaces.map(() => ({ x: 0, y: 0, count: 0 }));
+    const places = workspaces.map((text, number) => ({ number, text: text.slice(0, 40), x: 0, y: 0, own: [], path: new Path2D() }));
     const reach = Math.max(12, Math.min(48, (1.1 * view.scale * Math.sqrt(bounds.width * bounds.height)) / Math.sqrt(dots.length)));
-    context.fillStyle = colour(".card.map-card", "borderTopColor");
-    context.globalAlpha = 0.45;
-    const paths = workspaces.map(() => new Path2D());
     for (const dot of shown) {
       const [x, y] = at(dot), place = places[dot[WORKSPACE]];
-      place.x += x; place.y += y; place.count += 1;
-      paths[dot[WORKSPACE]].moveTo(x + reach, y);
-      paths[dot[WORKSPACE]].arc(x, y, reach, 0, 7);
+      place.x += x; place.y += y; place.own.push([x, y]);
+      place.path.moveTo(x + reach, y);
+      place.path.arc(x, y, reach, 0, 7);
     }
-    for (const path of paths) context.fill(path, "nonzero");
-    context.globalAlpha = 1;
-    return places;
+    const named = places.filter((place) => place.own.length).sort((one, other) => other.own.length - one.own.length);
+    context.lineWidth = 2;
+    for (const { number, path } of named) {
+      if (shown.length <= EDGED) { // the fill covers all but the outer edge
+        context.strokeStyle = tint(number, true);
+        context.stroke(path);
+      }
+      context.fillStyle = tint(number, false);
+      context.fill(path, "nonzero");
+    }
+    return named.map(({ text, x, y, own }) => ({ text, ...innermost(own, x / own.length, y / own.length) }));
   }
 
-  function write(context, texts, font, taken) {
+  // The dot nearest to the middle: the middle itself may be outside of the patch.
+  function innermost(own, x, y) {
+    const far = ([a, b]) => (a - x) ** 2 + (b - y) ** 2;
+    const [left, top] = own.reduce((best, one) => (far(one) < far(best) ? one : best));
+    return { x: left, y: top };
+  }
+
+  // Each text goes to the first place near its own that covers no other text and the fewest dots; without one it is left out.
+  function write(context, texts, font, taken, marks) {
     context.font = `${font} ${colour("body", "fontFamily")}`;
     context.textAlign = "center";
     context.lineWidth = 4;
     context.lineJoin = "round";
     context.strokeStyle = colour(".card.map-card", "backgroundColor");
     context.fillStyle = colour("h1", "color");
-    for (const { text, x, y } of texts.slice(0, LABELS)) {
-      const width = context.measureText(text).width / 2 + 4;
-      if (taken.some((one) => Math.abs(one.x - x) < one.width + width && Math.abs(one.y - y) < 16)) continue;
-      taken.push({ x, y, width });
-      context.strokeText(text, x, y);
-      context.fillText(text, x, y);
+    for (const { text, x, y, around } of texts.slice(0, LABELS)) {
+      const half = context.measureText(text).width / 2 + 4;
+      let best = null;
+      for (const [dx, dy] of around) {
+        const spot = { half, x: Math.max(half, Math.min(size.width - half, x + dx)), y: Math.max(LINE, Math.min(size.height - 6, y + dy)) };
+        if (taken.some((one) => Math.abs(one.x - spot.x) < one.half + half && Math.abs(one.y - spot.y) < LINE)) continue;
+        spot.covers = marks.reduce((sum, [a, b]) => sum + (Math.abs(a - spot.x) < half && b < spot.y + 6 && b > spot.y - 14), 0);
+        if (!best || spot.covers < best.covers) best = spot;
+        if (!best.covers) break;
+      }
+      if (!best) continue;
+      taken.push(best);
+      context.strokeText(text, best.x, best.y);
+      context.fillText(text, best.x, best.y);
     }
   }
 
-  function label(context, places, titled) {
-    const known = places.map((place, number) => ({ ...place, text: workspaces[number].slice(0, 40) }));
-    const taken = [], named = known.filter((place) => place.count).sort((one, other) => other.count - one.count);
-    write(context, named.map(({ text, x, y, count }) => ({ text, x: x / count, y: y / count })), "600 12px", taken);
-    const largest = [...titled].sort((one, other) => other[LOADS] - one[LOADS] || other[UPDATED] - one[UPDATED]);
+  const AROUND = [[0, -10], [0, 20]];
+  for (const distance of [20, 40, 64]) for (let turn = 0; turn < 8; turn += 1)
+    AROUND.push([1.6 * distance * Math.cos((turn * Math.PI) / 4), 4 + distance * Math.sin((turn * Math.PI) / 4)]);
+
+  function label(context, places, shown, titled) {
+    const taken = [], every = Math.ceil(shown.length / MARKS), marks = shown.filter((_, number) => number % every === 0).map(at);
+    write(context, places.map((place) => ({ ...place, around: AROUND })), "600 12px", taken, marks);
+    const largest = titled ? [...shown].sort((one, other) => other[LOADS] - one[LOADS] || other[UPDATED] - one[UPDATED]) : [];
     const titles = largest.slice(0, LABELS).map((dot) => ({ dot, at: at(dot), text: dot[TITLE].slice(0, 40) }));
-    write(context, titles.map(({ dot, at: [x, y], text }) => ({ text, x, y: y - radius(dot) - 4 })), "11px", taken);
+    write(context, titles.map(({ dot, at: [x, y], text }) => ({ text, x, y, around: [[0, -radius(dot) - 4]] })), "11px", taken, []);
+    canvas.dataset.labels = JSON.stringify(taken.map(({ x, y, half }) => [x, y, half].map(Math.round)));
   }
 
   function paint(context, { labelled, titled }) {
@@ -102,7 +135,7 @@
       context.fill(path);
     }
     context.globalAlpha = 1;
-    if (labelled) label(context, places, titled ? shown : []);
+    if (labelled) label(context, places, shown, titled);
     return shown.length;
   }
 
@@ -297,7 +330,7 @@
     } catch { said.textContent = "The map could not be loaded."; }
   }
   addEventListener("resize", resize);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", request);
+  dark.addEventListener("change", request);
   resize();
   load();
 })();

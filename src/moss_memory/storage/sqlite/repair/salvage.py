@@ -100,7 +100,7 @@ def _copy(path: str, target: str) -> None:
     finally:
         file.xClose()
     if os.path.exists(path + "-wal"):
-        with open(path + "-wal", "rb") as log, _new(target + "-wal") as copy:  # nobody locks it
+        with open(path + "-wal", "rb") as log, _new(target + "-wal") as copy:  # no process locks it
             while part := log.read(_CHUNK):
                 copy.write(part)
 

@@ -6,7 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import ResponseSchema, integer, list_of, object_of, text, texts
+from moss_memory.registry.responses import NEXT_CALL, ResponseSchema, integer, list_of, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
@@ -58,6 +58,7 @@ MERGED = ResponseSchema(
         "merged": integer("how many were written"),
         "skipped": integer("how many were there already"),
         **PAGINATION,
+        "next": object_of(NEXT_CALL, "of 0 merged: the call that merges the rest of the branch", optional=True),
     },
     example="moss notes merge what-if main --workspace shop",
     words=(
@@ -80,7 +81,8 @@ def branchmind_merge(
     """Copy only the notes of one document that `into` lacks, each once; a whole branch: `branchmind_merge_back`."""
     page = CursorPage(cursor, limit, maximum=MERGE_MAX)
     merged, pagination = _merge_log(tx, workspace, from_, into, doc, page, dry_run=dry_run)
-    return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination}
+    rest = {} if merged["merged"] or dry_run else _merge_rest(tx, workspace, from_, into)
+    return {"from": from_, "into": into, "doc": doc, **merged, "pagination": pagination, **rest}
 
 
 @operation(
@@ -180,6 +182,21 @@ def branchmind_merge_back(
     if not dry_run:
         tx.set_event_subject(workspace=normalize_workspace(workspace), address=base)
     return {"from": from_, "into": base, **counts, "conflicts": conflicts}
+
+
+def _merge_rest(tx: Transaction, workspace: str, from_: str, into: str) -> dict[str, Any]:
+    """Return as `next` the call that merges what a branch has beside the notes; nothing if that is merged, too."""
+    source = find_branch(tx, workspace, from_)
+    if source.base_id is None or branch_by_id(tx, source.base_id).name != into:
+        return {}
+    found = branchmind_merge_back.body(tx, workspace=workspace, from_=from_, dry_run=True)
+    left = [part for part in (NOTES, TRACE, GRAPH) if found[part]["merged"]]
+    if found[GRAPH]["conflicts_created"]:
+        left.append("conflicts")
+    if not left:
+        return {}
+    reason = f"merges the rest of the branch: {', '.join(dict.fromkeys(left))}"
+    return {"next": next_call("branchmind_merge_back", {"workspace": workspace, "from": from_}, reason)}
 
 
 def _documents_to_merge(tx: ReadTransaction, source: BranchRow) -> list[tuple[str, str]]:

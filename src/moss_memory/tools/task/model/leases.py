@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_time
 from moss_memory.storage.named_rows import NamedRow
 
 from .task_rows import Step, Task, sql
@@ -66,6 +69,30 @@ def renew(tx: Transaction, workspace: str, task: Task, agent: str) -> None:
             }
             until = max(claim.lease_until_ms, tx.now_ms + claim.lease_s * 1000)
             tx.run(sql["claim"], {**row, "lease_s": claim.lease_s, "lease_until_ms": until})
+
+
+def warn_of_holder(tx: Transaction, workspace: str, task: Task, step: Step | None, agent: str | None) -> dict[str, str]:
+    """Return a `warning` if another agent holds a step or task that is closed, else nothing.
+
+    Without an `agent`, the actor of the claim is compared with the one of this call.
+    """
+    for claim in claims_on(tx, task):
+        if claim.touches(step):
+            same = claim.agent == agent if agent is not None else _claimed_by(tx, workspace, task, claim) == tx.actor
+            if not same:
+                what = task.id if claim.path is None else f"step {claim.path} of {task.id}"
+                until = format_time(claim.lease_until_ms)
+                return {"warning": f"{claim.agent!r} holds {what} until {until}; it was closed all the same: tell them"}
+    return {}
+
+
+def _claimed_by(tx: Transaction, workspace: str, task: Task, claim: Claim) -> str | None:
+    """Return the actor of the last event of a claim; this call's actor if no event tells."""
+    key = {"workspace": normalize_workspace(workspace), "address": task.id}
+    for payload, actor in tx.rows(sql["claim_events"], key):
+        if json.loads(payload)["payload"].get("agent") == claim.agent:
+            return str(actor)
+    return tx.actor
 
 
 def release_claims(tx: Transaction, task: Task, step: Step | None = None) -> None:

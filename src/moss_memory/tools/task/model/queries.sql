@@ -180,6 +180,12 @@ select payload from events
 where workspace = :workspace and address = :address and tool = 'tasks_note' and payload is not null
 order by seq desc limit :limit
 
+-- name: claim_events
+-- The last claims on a plan or task and their actors.
+select payload, (select actor from origins where origin_id = events.origin) from events
+where workspace = :workspace and address = :address and tool = 'tasks_claim' and payload is not null
+order by seq desc limit 100
+
 -- name: claims
 -- The unexpired claims on a plan or task and its steps.
 select c.step_id, c.agent, c.lease_s, c.lease_until_ms, s.path, s.sort_key from task_claims c

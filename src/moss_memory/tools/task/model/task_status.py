@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from moss_memory.errors import next_call
 from moss_memory.rows.names import normalize_workspace
+from moss_memory.rows.times import format_time
 
+from .leases import claims_on
 from .reasoning_refs import Reference
 from .task_rows import (
     REQUIRED_CHECKPOINTS,
@@ -67,6 +69,7 @@ class TaskStatus:
     def radar(self) -> dict[str, Any]:
         """Return the current work with its reason, its verification, the next call and the blockers."""
         now, why = self._now()
+        why += self._holder()
         leaf = self._current()._leaf
         verify = [] if leaf is None else [*leaf.texts("success_criteria"), *leaf.texts("tests")]
         return {"now": now, "why": why, "verify": verify, "next": self.next(), "blockers": self.blockers()}
@@ -173,6 +176,16 @@ class TaskStatus:
         if self._steps or self._has_tasks():
             return f"{name}: complete it", "nothing in it is open"
         return f"{name}: divide it", "it has nothing in it yet"
+
+    def _holder(self) -> str:
+        """Return who holds the work that comes now, as the end of a sentence; empty if nobody does."""
+        if self.task.status == "DONE" or self._unmet():
+            return ""
+        task = self._next_task if self._leaf is None and self._next_task is not None else self.task
+        held = next((claim for claim in claims_on(self.tx, task) if claim.touches(self._leaf)), None)
+        return (
+            "" if held is None else f"; {brief(held.agent, 60)!r} works on it until {format_time(held.lease_until_ms)}"
+        )
 
     def _unmet(self) -> list[Dependency]:
         """Return the dependencies that are not DONE, except the own plan, which cannot be DONE before its task."""
