@@ -13,8 +13,10 @@ import pytest
 from contract.doors import FULL, Clock, open_test_store, outcome
 from moss_memory.errors import MossError
 from moss_memory.store import Store
+from moss_memory.transfer import folder_import
 from moss_memory.transfer.families import records as record
 from moss_memory.transfer.workspace_import import TABLES
+from support import beside
 from support.beside import dump
 from support.moved_store import FIRST_LAYOUT, check_moves, export_first_layout, questions, rows_of
 from support.store_truth import refusal
@@ -575,3 +577,34 @@ def test_a_link_or_a_pipe_in_the_folder_is_refused(other: Store, out: Path, tmp_
     (out / "w" / "pipe.md").unlink()
     os.link(tmp_path / "secret.md", out / "w" / "hard.md")
     refused(other, out, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_files_without_numbers_among_exported_ones_get_numbers_of_their_own(
+    store: Store, other: Store, out: Path, clock: Clock, is_empty: bool
+) -> None:
+    exported = folder_import._BATCH_ROWS + 20
+    for number in range(exported):
+        clock.advance(1)
+        put(store, f"n{number}", "text")
+    store.call("artifact_store", {"kind": "k", "name": "last", "data": {}})
+    store.export_folder(str(out))
+    for number in range(3):  # older than every other, and newer, and without a time
+        for when in (1, 4_000_000_000, None):
+            lines = [] if when is None else [f"created_at: {when}", f"updated_at: {when}"]
+            text = "\n".join(["---", *lines, "---", "by hand"])
+            (out / "capsules" / "default" / f"hand-{when}-{number}.md").write_text(text)
+    if not is_empty:
+        put(other, "here", "text")
+    other.import_folder(str(out))
+    put(other, "after", "text")
+    both = "select name_raw, change_seq from capsules union all select name_raw, change_seq from artifacts"
+    rows = beside.rows(other.config.home, f"{both} order by change_seq")
+    numbers = dict(rows)
+    assert len(rows) == exported + 1 + 9 + 1 + (not is_empty)
+    assert len(set(numbers.values())) == len(rows), "two rows have one number"
+    assert max(numbers, key=lambda name: numbers[name]) == "after"
+    if is_empty:
+        told = dict(beside.rows(store.config.home, both))
+        assert {name: numbers[name] for name in told} == told, "an exported row has its number again"
+    assert [name for name, _ in rows if name.startswith("n")] == [f"n{number}" for number in range(exported)]

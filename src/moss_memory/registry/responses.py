@@ -269,6 +269,9 @@ NEXT_CALL = ResponseSchema(
 )
 """A call that an answer proposes."""
 
+NEXT = Field(
+    "object", "the next call to make; null only where the budget has no room for it", of=NEXT_CALL, nullable=True
+)
 FETCH_CALL = NEXT_CALL.without("reason", name="FetchCall")
 
 HIT_FIELDS = {

@@ -314,7 +314,8 @@ class FolderImport:
         """Import capsules or artifacts, oldest change first, so that lists have the same order."""
         if not rows:
             return 0
-        importer = NamedImporter(self._tx, self._mode, room)
+        numbers = [row["change_seq"] or 0 for _, row in (*self._folder.capsules, *self._folder.artifacts)]
+        importer = NamedImporter(self._tx, self._mode, room, max(numbers), max([row["row_id"] or 0 for _, row in rows]))
         rows = sorted(rows, key=_order)
         for start in range(0, len(rows), _BATCH_ROWS):
             importer.add(rows[start : start + _BATCH_ROWS])
@@ -343,12 +344,18 @@ class FolderImport:
 
 
 class NamedImporter(LineImporter):
-    """LineImporter of complete rows, with their numbers if the table is empty."""
+    """LineImporter of complete rows, with their numbers if the table is empty.
 
-    def __init__(self, tx: Transaction, mode: str, room: Any) -> None:
+    Rows without numbers get some that no other row of the folder has, also if that row is in a later batch.
+    """
+
+    def __init__(self, tx: Transaction, mode: str, room: Any, last_change: int, last_row_id: int) -> None:
         super().__init__(tx, mode, versioned=room.versioned, statements=room.TABLE.statements())
         self._is_empty = tx.value(f"select 1 from {room.TABLE.name} limit 1") is None
-        self._row_ids: set[int | None] = set()
+        if self._is_empty:
+            tx.advance_sequence(last_change)
+        self._row_ids: set[int] = set()
+        self._free_row_id = last_row_id + 1
         self.new_ids: dict[str, str] = {}
         """The rows that are new: the id in the folder, and the one here."""
 
@@ -359,16 +366,20 @@ class NamedImporter(LineImporter):
             given = len(lines)
             lines = self._changed(lines)
             self.unchanged += given - len(lines)
-        if self._is_empty:
-            self._tx.advance_sequence(max([row["change_seq"] or 0 for _, row in lines], default=0))
         for _, row in lines:
             row["id"] = row["came_as"] = row["id"] or self._tx.new_id()
-            if not self._is_empty or row["row_id"] in self._row_ids:
-                row["row_id"] = None
-            self._row_ids.add(row["row_id"])
+            row["row_id"] = self._row_id_for(row) if self._is_empty else None
             if row["change_seq"] is None or not self._is_empty:
                 row["change_seq"] = self._tx.next_change()
         super().add(lines)
+
+    def _row_id_for(self, row: Values) -> int:
+        row_id: int | None = row["row_id"]
+        if row_id is None or row_id in self._row_ids:
+            row_id = self._free_row_id
+            self._free_row_id += 1
+        self._row_ids.add(row_id)
+        return row_id
 
     def _insert_all(self, rows: list[Values]) -> bool:
         if self._mode == "replace" or not self._tx.insert_all(self._sql["insert"], rows):

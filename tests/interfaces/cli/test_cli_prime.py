@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from interfaces.cli.terminal import on_terminal
+from support.patience import TIMEOUT_S
 
 if TYPE_CHECKING:
     from support.cli_typist import Cli
@@ -63,6 +66,10 @@ def test_it_tells_open_merge_conflicts(cli: Cli) -> None:
     assert len(fenced(cli("prime").out)) == 2
     cli("graph", "conflict-resolve", conflict["conflict_id"], "use_into", "-w", "other")
     assert cli("prime", "-w", "other").out == ""
+    for length in (1, 190):
+        steps = json.dumps([{"title": "long " * length, "success_criteria": ["long " * length] * 9}])
+        cli("task", "create", "task", "long " * length, "--steps", steps, "-w", "shop")
+        assert "- conflicts: 1 open merge conflict; branchmind_" in cli("prime", "-w", "shop").out
 
 
 def test_it_stays_within_two_thousand_characters_on_one_line_each(cli: Cli) -> None:
@@ -268,3 +275,31 @@ def test_a_terminal_gets_lines_that_fit(cli: Cli, capsule: str) -> None:
         assert code == 0
         assert [line for line in shown.splitlines() if len(line) > 80] == []
     assert "- open: TASK-001" in on_terminal(cli, "prime", columns=80)[1]
+
+
+TELL_IMPORTS = """
+import sys
+from moss_memory.cli.main import run
+run(["--home", sys.argv[1], "prime"])
+print(*sys.modules, file=sys.stderr)
+"""
+
+
+def test_it_imports_nothing_that_writes_work_or_compares_code(cli: Cli, capsule: str, tmp_path: Path) -> None:
+    cli("store", "shop/auth", stdin=capsule)
+    cli("task", "create", "task", "Rotate the keys", "-w", "shop")
+    command = [sys.executable, "-c", TELL_IMPORTS, cli.home]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=TIMEOUT_S)
+    assert "Rotate the keys" in done.stdout
+    imported = {name.rpartition(".")[2] for name in done.stderr.split() if name.startswith("moss_memory.")}
+    assert "radar" in imported
+    heavy = {
+        "task_tools",
+        "step_tools",
+        "task_writes",
+        "note_tools",
+        "branch_tools",
+        "node_versions",
+        "freshness_tools",
+    }
+    assert imported & heavy == set()

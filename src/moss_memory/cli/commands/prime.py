@@ -118,7 +118,7 @@ def _workspaces(store: Store, most: int) -> list[tuple[str, list[str]]]:
 
 def _workspace_lines(store: Store, workspace: str) -> list[str]:
     """Return the open work of one workspace."""
-    lines = [*_focus_lines(store, workspace), *_conflict_lines(store, workspace), *_capsule_lines(store, workspace)]
+    lines = [*_work_lines(store, workspace), *_capsule_lines(store, workspace)]
     return [f"- workspace: {quoted(workspace, _NAME_MAX_CHARS)}", *lines] if lines else []
 
 
@@ -126,14 +126,15 @@ def _overview_lines(store: Store) -> list[str]:
     """Return a line for each workspace with open work; if there is only one, all of its open work."""
     lines = {}
     last_saved = ""
-    for workspace, holds in _workspaces(store, _MAX_QUERIED):
+    workspaces = _workspaces(store, _MAX_QUERIED)
+    if len(workspaces) == 1:
+        return _workspace_lines(store, workspaces[0][0])
+    for workspace, holds in workspaces:
         parts = _open_counts(store, workspace) if "task" in holds else []
-        parts += _conflicts(store, workspace)
-        if "capsule" in holds:
-            last_saved = last_saved or workspace
-            parts += [
-                f"latest hand-over: {title} (capsule_fetch {address})" for title, address in _latest(store, workspace)
-            ]
+        parts += _conflicts(_status(store, workspace))
+        if "capsule" in holds and (item := _latest(store, workspace)):
+            last_saved = last_saved or item["id"]
+            parts.append(f"latest hand-over: {_title(item)} (capsule_fetch {_address(item)})")
         if parts:
             lines[workspace] = f"- workspace {quoted(workspace, _NAME_MAX_CHARS)}: {'; '.join(parts)}"
     if len(lines) == 1:
@@ -155,13 +156,13 @@ def _open_counts(store: Store, workspace: str) -> list[str]:
     return counts
 
 
-def _focus_lines(store: Store, workspace: str) -> list[str]:
-    """Return the state of the focus, or of the only candidate, and the next step."""
+def _work_lines(store: Store, workspace: str) -> list[str]:
+    """Return the state of the focus, or of the only candidate, the next step, and the open merge conflicts."""
     try:
-        response = store.call("tasks_radar", {"workspace": workspace, "max_chars": MOST_CHARS})
+        response = store.call("tasks_radar", {"workspace": workspace, "max_chars": MOST_CHARS}, suggest=False)
     except MossError as error:
         if error.code in _UNFOCUSED:
-            return []
+            return [f"- conflicts: {line}" for line in _conflicts(_status(store, workspace))]
         raise
     target, radar = response["target"], response["radar"]
     lines = [f"- open: {target['id']} {quoted(target['title'])} ({target['status']})"]
@@ -169,44 +170,50 @@ def _focus_lines(store: Store, workspace: str) -> list[str]:
         action = radar.get(name)
         if action:
             lines.append(f"- {name}: {quoted(_describe(action))}")
-    return lines
+    return lines + [f"- conflicts: {line}" for line in _conflicts(response)]
 
 
-def _conflict_lines(store: Store, workspace: str) -> list[str]:
-    """Return the number of open merge conflicts and the call that shows the first."""
-    return [f"- conflicts: {line}" for line in _conflicts(store, workspace)]
+def _status(store: Store, workspace: str) -> dict[str, Any]:
+    return store.call("branchmind_status", {"workspace": workspace})
 
 
-def _conflicts(store: Store, workspace: str) -> list[str]:
-    """Return the open merge conflicts in words, empty if there are none."""
-    found = store.call("branchmind_status", {"workspace": workspace}).get("conflicts")
+def _conflicts(response: dict[str, Any]) -> list[str]:
+    """Return the open merge conflicts of a response and the call that shows the first, empty if there are none."""
+    found = response.get("conflicts")
     if found is None:
         return []
-    first = quoted(found["first"]["conflict_id"])
     number = pluralize(found["open"], "open merge conflict")
+    if "first" not in found:
+        return [f"{number}; branchmind_status names the first"]
+    first = quoted(found["first"]["conflict_id"])
     return [f"{number}; branchmind_graph_conflict_show (conflict_id {first}) shows the first"]
 
 
 def _capsule_lines(store: Store, workspace: str) -> list[str]:
     """Return the title of the newest capsule and the call that loads it."""
-    found = _latest(store, workspace)
-    lines = [f"- latest hand-over: {title}; load it with capsule_fetch ({address})" for title, address in found]
-    return lines + (_stale_lines(store, workspace) if lines else [])
+    item = _latest(store, workspace)
+    if item is None:
+        return []
+    line = f"- latest hand-over: {_title(item)}; load it with capsule_fetch ({_address(item)})"
+    return [line, *_stale_lines(store, item["id"])]
 
 
-def _stale_lines(store: Store, workspace: str) -> list[str]:
-    """Return a line if the files that the newest capsule names have changed since."""
-    item = store.call("capsule_latest", {"workspace": workspace})["item"]
-    stale = describe_drift(store.call("moss_places", {"id": item["id"]})) if item else ""
+def _stale_lines(store: Store, capsule: str) -> list[str]:
+    """Return a line if the files that a capsule names have changed since; nothing outside a work tree."""
+    if store.work_tree() is None:
+        return []
+    stale = describe_drift(store.call("moss_places", {"id": capsule}))
     return [f"- stale: {quoted(stale, MOST_DRIFT_CHARS)}"] if stale else []
 
 
-def _latest(store: Store, workspace: str) -> list[tuple[str, str]]:
-    """Return the title and address of the newest capsule, empty if there is none; never its text."""
-    item = store.call("capsule_latest", {"workspace": workspace})["item"]
-    if not item:
-        return []
-    return [(f"{quoted(item.get('title') or item['id'])}, {origin(item)}", _address(item))]
+def _latest(store: Store, workspace: str) -> dict[str, Any] | None:
+    """Return the newest capsule without its text, or None."""
+    found: dict[str, Any] | None = store.call("capsule_latest", {"workspace": workspace})["item"]
+    return found
+
+
+def _title(item: dict[str, Any]) -> str:
+    return f"{quoted(item.get('title') or item['id'])}, {origin(item)}"
 
 
 def _address(item: dict[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import (
     LONG,
-    NEXT_CALL,
     ResponseSchema,
     TableColumn,
     choice,
@@ -20,6 +19,8 @@ from moss_memory.registry.responses import (
     texts,
     time_text,
 )
+
+from .graph.graph_keys import EDGE_KEY, ENDS, KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -180,7 +181,6 @@ _VERSION = {
     "last_seq": integer("number of this version"),
     "last_ts_ms": moment_ms("when it was written", shown="never"),
 }
-_ENDS = {"from": text("id of the node it leaves"), "rel": text("how they relate"), "to": text("id of the other node")}
 
 
 def _node_row(node: Row) -> Row:
@@ -203,11 +203,9 @@ NODE = ResponseSchema(
 )
 EDGE = ResponseSchema(
     "Edge",
-    {**_ENDS, **_VERSION},
+    {**ENDS, **_VERSION},
     table=(TableColumn("from", least=8), TableColumn("rel", least=6), TableColumn("to", least=8), _GONE),
 )
-EDGE_KEY = ResponseSchema("EdgeKey", _ENDS, line=lambda edge: "{from} -{rel}-> {to}".format(**edge))
-_KEY = either((text("a node's id"), object_of(EDGE_KEY, "an edge's ends")), "a node's id, or an edge's ends")
 
 
 def _change_row(change: Row) -> Row:
@@ -251,7 +249,7 @@ CONFLICT = ResponseSchema(
     {
         "conflict_id": text("a hash of what conflicts"),
         "kind": choice(("node", "edge"), "what it is about"),
-        "key": _KEY,
+        "key": KEY,
         "status": choice(("open", "resolved"), "whether it is settled"),
         "created_at_ms": moment_ms("when it was found"),
     },
@@ -271,7 +269,7 @@ _SIDES = {
 }
 BOTH_SIDES = ResponseSchema(
     "ConflictSides",
-    {"conflict_id": CONFLICT.fields["conflict_id"], "key": _KEY, **_SIDES},
+    {"conflict_id": CONFLICT.fields["conflict_id"], "key": KEY, **_SIDES},
     table=(TableColumn("conflict_id"), TableColumn("key", least=12)),
 )
 WHOLE_CONFLICT = ResponseSchema(
@@ -344,4 +342,3 @@ STATS = object_of(
     ),
     "how many cards there are",
 )
-NEXT = object_of(NEXT_CALL, "the next call to make; null only where the budget has no room for it", nullable=True)

@@ -6,19 +6,17 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import HINT, ResponseSchema, choice, flag, list_of, object_of, text, texts
+from moss_memory.registry.responses import HINT, NEXT, ResponseSchema, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
 from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
-from moss_memory.tools.reasoning.reasoning_responses import NEXT
 from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
 from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
 from moss_memory.tools.task.model.task_status import TaskStatus, choose_open
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
 from .task_responses import EVENT, STEP
-from .task_writes import render_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,6 +135,8 @@ def tasks_delta(
     budget: Budget,
 ) -> dict[str, Any]:
     """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
+    from .task_writes import render_event  # the radar does without it
+
     most = min(limit, EVENTS_MAX)
     after = 0 if since is None else _event_seq(tx, workspace, since)
     found = list(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import invalid_request
 from moss_memory.registry.operation import operation
-from moss_memory.registry.responses import ResponseSchema, list_of, object_of, text
+from moss_memory.registry.responses import NEXT, ResponseSchema, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
 from moss_memory.tools.capsule.saved_in import CODE_FIELDS
@@ -23,7 +23,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
     Target,
     TraceDoc,
 )
-from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, NEXT, STATS
+from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, STATS
 
 from .card_lists import card_filter, count_cards
 from .card_model import CardDocuments, find_card_documents

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from moss_memory.registry.responses import ResponseSchema, integer, object_of, text
 from moss_memory.rows.names import normalize_workspace
-from moss_memory.tools.reasoning.reasoning_responses import CONFLICT
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
-from .node_versions import render_key
+from .graph_keys import KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
     from moss_memory.storage.engine import ReadTransaction
 
-_FIRST = ResponseSchema("FirstConflict", {"conflict_id": text("what to resolve"), "key": CONFLICT.fields["key"]})
+_FIRST = ResponseSchema("FirstConflict", {"conflict_id": text("what to resolve"), "key": KEY})
 OPEN_CONFLICTS = {
     "conflicts": object_of(
         ResponseSchema(
@@ -39,6 +38,8 @@ def open_conflicts(tx: ReadTransaction, workspace: str) -> dict[str, Any]:
     row = tx.row(sql["open_conflicts"], {"workspace": normalize_workspace(workspace)})
     if row is None:
         return {}
+    from .node_versions import render_key  # conflicts are rare, and the radar starts faster without it
+
     count, conflict_id, key = row
     return {"conflicts": {"open": count, "first": {"conflict_id": conflict_id, "key": render_key(key)}}}
 
