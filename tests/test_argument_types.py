@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import GenericAlias
 from typing import Any as AnyType
 
 import pytest
@@ -10,7 +11,7 @@ from moss_memory.registry.argument_types import Annotated, Any, Literal, schema_
 
 annotated: AnyType = Annotated
 literal: AnyType = Literal
-A_OR_B = literal["a", "b"]
+A_OR_B: AnyType = literal["a", "b"]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,7 @@ A_OR_B = literal["a", "b"]
         (str | list[str], {"type": ["string", "array"], "items": {"type": "string"}}),
         (A_OR_B, {"type": "string", "enum": ["a", "b"]}),
         (literal["a"], {"type": "string", "enum": ["a"]}),
-        (list[A_OR_B], {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}),
+        (GenericAlias(list, (A_OR_B,)), {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}),
         (Any, {}),
         ({"type": "null"}, {"type": "null"}),
     ],
