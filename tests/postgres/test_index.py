@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.vectors import VectorMatrix, encode_chunks
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain
@@ -252,6 +254,28 @@ def test_no_write_does_the_work_of_others(store: Store, monkeypatch: pytest.Monk
     assert len(costs[39]) >= 2
     assert costs[3] == costs[39], "as many statements and rows in a large index as in a small one"
     assert not [sql for sent in costs for sql, _ in sent if "search_segments" in sql or "search_postings" in sql]
+
+
+def test_an_import_sends_fewer_statements_than_it_has_capsules(
+    store: Store, clock: Clock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewritten(store, "w", 60, 0)
+    exported = store.call("capsule_export", {"workspace": "w"})["path"]
+    other = open_test_store(str(tmp_path / "other"), clock)
+    other.call("capsule_list", {})
+    Path(other.config.exports).mkdir(parents=True)
+    shutil.copy(exported, other.config.exports)
+    send = transaction._run_pipeline
+    sent: list[str] = []
+
+    def counting(connection: Any, before: list[Any], statements: list[Any], binary: bool) -> Any:
+        sent.extend([sql for sql, _ in (*before, *statements)])
+        return send(connection, before, statements, binary)
+
+    monkeypatch.setattr(transaction, "_run_pipeline", counting)
+    assert other.call("capsule_import", {"path": Path(exported).name})["imported"] == 60
+    assert len(sent) < 30, sent
+    assert found(other, "common") == 60
 
 
 def test_maintenance_that_is_cut_off_leaves_the_index_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

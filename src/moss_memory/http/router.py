@@ -16,7 +16,7 @@ from .request_body import UNREAD, read_body
 from .request_log import LOG_PATH, LOG_TOKEN
 from .send_response import HTML, send_response
 from .sign_in import SIGN_IN, current_session
-from .sign_in_pages import BUTTON, HOW, LOGO, SCRIPT, STYLE, page_of
+from .sign_in_pages import BUTTON, HOW, HOW_TO_OPEN, LOGO, SCRIPT, STYLE, page_of
 from .status_routes import PATHS
 from .timeouts import PROVE
 
@@ -97,7 +97,7 @@ class Router:
             else:
                 await send_response(send, 405, headers=[(b"allow", b"GET")])
         elif _is_browser(scope) and scope["method"] == "GET":
-            page = self._page_of("Sign in to open this page", HOW, opens=True)
+            page = self._page_of("Sign in to open this page", HOW_TO_OPEN, opens=True)
             await send_response(send, 404, page, kind=HTML, headers=self._remember(scope))
         else:
             await send_response(send, 404, "there is nothing here\n")

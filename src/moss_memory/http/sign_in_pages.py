@@ -43,6 +43,8 @@ HOW = (
     "<p>Open the link that <code>moss serve</code> prints in its terminal; pressing Enter there prints a new one. "
     "Each works once.</p>"
 )
+HOW_TO_OPEN = HOW.replace("Each works once.", "Each works once, and then this page opens.")
+"""The same for a page that was asked for."""
 BUTTON = (
     "<p>What your agents handed over, decided and found out. This link works once.</p>"
     '<form method="post"><button autofocus>Open the pages</button></form>'

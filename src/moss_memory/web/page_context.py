@@ -18,7 +18,7 @@ from moss_memory.http.sign_in import page_access
 from moss_memory.registry import catalog
 
 from .background import Background
-from .page_frame import frame_of, prepare_frame
+from .page_frame import LISTS, frame_of, prepare_frame
 from .templating import environment, query_of
 
 TYPE_CHECKING = False
@@ -191,7 +191,9 @@ class PageContext:
 
     def error_page(self, request: PageRequest, error: MossError) -> Response:
         """Render the page for a refused request."""
-        return self.page(request, "refused.html", status=error.status, error=error)
+        listed = next((one for one in LISTS if request.full_path.startswith(self.base + one["path"])), None)
+        family = listed["name"] if listed else ""
+        return self.page(request, "refused.html", family=family, status=error.status, error=error, list=listed)
 
     def to(self, path: str, **query: Any) -> Response:
         """Redirect the browser to a page after a form was accepted."""

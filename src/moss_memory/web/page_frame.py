@@ -17,6 +17,8 @@ FAMILIES = (
     ("task", "Tasks", "/tasks"),
     ("record", "Records", "/records"),
 )
+LISTS = [{"name": name, "title": f"All {title.lower()}", "path": path} for name, title, path in FAMILIES]
+"""The pages that list a family, to which the page of a missing thing leads."""
 WEEKS = 9
 _MAX_WORKSPACES = 100
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from moss_memory.errors import MossError
 from moss_memory.tools.record.entity_times import event_types, observed_times
 
 from .long_texts import value_view
@@ -81,7 +82,7 @@ def show(context: PageContext, request: PageRequest) -> Response:
         limit=1,
     )["entities"]
     if not found:
-        return context.page(request, "nothing.html", family="record", status=404, what="entity")
+        raise MossError("NOT_FOUND", "there is no such entity")
     entity = found[0]
     _set_title(entity, _titles(context))
     events = context.call("list_timeline_events", entity_id=key, workspace=entity["workspace"], limit=_EVENTS)
@@ -116,7 +117,7 @@ def record(context: PageContext, request: PageRequest) -> Response:
     key = request.path["id"]
     found = context.call("retrieve_records", ids=[key], **request.query_values("workspace"))["records"]
     if not found:
-        return context.page(request, "nothing.html", family="record", status=404, what="record")
+        raise MossError("NOT_FOUND", "there is no such record")
     events = context.call("list_timeline_events", source_record_id=key, workspace=found[0]["workspace"], limit=_EVENTS)
     entities = {
         one["id"]: one["title"] for event in _with_entities(context, events["events"]) for one in event["entities"]

@@ -66,6 +66,7 @@ def search(context: PageContext, request: PageRequest) -> Response:
         "search.html",
         status=error.status if error else 200,
         question=question,
+        plain=" ".join(_WORDS.findall(question)) if error else "",
         kinds=_KINDS,
         chosen=kinds,
         error=error,

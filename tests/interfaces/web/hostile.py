@@ -103,7 +103,8 @@ def _all() -> str:
 def _capsule(store: Store, number: int, text: str, short: str) -> str:
     labels = dict.fromkeys(("title", "source", "run_id", "phase", "role"), short)
     place = {"workspace": WORKSPACE, "name": f"{short} {number}", "tags": [short[:100]], "allow_thin": True}
-    return str(store.call("capsule_store", {**place, **labels, "capsule_text": f"## {short}\n\n{text}\n"})["id"])
+    given = {**place, **labels, "capsule_text": f"## {short}\n\n{text}\n"}
+    return str(store.call("capsule_store", given, actor=short)["id"])
 
 
 def _artifact(store: Store, number: int, text: str, short: str) -> str:

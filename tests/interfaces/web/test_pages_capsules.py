@@ -216,6 +216,13 @@ def test_what_is_not_there_is_said_with_its_status(tab: Tab) -> None:
         page = tab.open(path, status=404)
         expect(page.get_by_role("heading", level=1)).to_have_text("Not there")
         expect(page.get_by_role("navigation", name="Pages")).to_be_visible()
+    page = tab.open("/capsules/01NOTHERE?workspace=platform", status=404)
+    page.get_by_role("link", name="All capsules").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Capsules")
+    assert page.url.endswith("/capsules?workspace=platform")
+    for path in ("/records/nothing", "/records/entities/ent_0"):
+        page = tab.open(path, status=404)
+        expect(page.get_by_role("link", name="All records")).to_be_visible()
 
 
 def test_a_slash_too_many_is_forgiven(tab: Tab) -> None:

@@ -14,6 +14,7 @@ from moss_memory.http.token_registry import Access
 from moss_memory.web import health_page
 from support.browser import Tab
 from support.pages_server import PagesServer
+from support.patience import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,8 +70,8 @@ def test_kinds_of_artifacts_are_those_of_the_whole_store(own: Tab, empty_store: 
 def test_an_expired_artifact_is_in_no_count(own: Tab, empty_store: Store) -> None:
     keep(empty_store, "plan", "stays")
     keep(empty_store, "plan", "goes", ttl_seconds=1)
-    page = own.open("/artifacts")
-    page.wait_for_timeout(1_100)
+    own.open("/artifacts")
+    wait_until(lambda: len(empty_store.call("artifact_list", {"workspace": "lab"})["items"]) == 1, "it did not expire")
     keep(empty_store, "note", "a change")
     page = own.open("/artifacts")
     expect(page.get_by_role("link", name="plan 1", exact=True)).to_be_visible()

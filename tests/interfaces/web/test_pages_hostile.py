@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import urllib.error
 import urllib.request
 from html.parser import HTMLParser
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 
 from interfaces.web.hostile import PAYLOADS, WORKSPACE, furnish, node_id
 from moss_memory.config import load_config
@@ -18,6 +20,7 @@ from support.pages_server import BASE, PagesServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from playwright.sync_api import Browser
 
@@ -200,12 +203,21 @@ def test_no_page_that_lists_them_has_an_element_or_attribute_that_is_not_ours(
     hostile: tuple[PagesServer, dict[str, list[str]]],
 ) -> None:
     server, _ = hostile
-    paths = ["/", f"/?{HERE}&since=week", f"/agent?{HERE}", f"/map?{HERE}", f"/artifacts?{HERE}", "/connect"]
+    paths = [
+        "/",
+        "/overview",
+        f"/?{HERE}&since=week",
+        f"/agent?{HERE}",
+        f"/map?{HERE}",
+        f"/artifacts?{HERE}",
+        "/connect",
+    ]
     paths += [f"/records/timeline?{HERE}", f"/records/timeline?{HERE}&offset=50"]
     for payload in PAYLOADS:
         given = quote(payload)
         paths += [f"/agent?client={given}&mark={given}&workspace={given}", f"/map?workspace={given}"]
         paths += [f"/?since={given}&from={given}&to={given}", f"/artifacts?kind={given}&run_id={given}"]
+        paths += [f"/capsules/{quote(payload, safe='')}", f"/search?mode=keyword&q=%28{given}"]
     for path in paths:
         reader = Reader()
         reader.feed(read(server.address + path))
@@ -220,3 +232,28 @@ def read(address: str) -> str:
     except urllib.error.HTTPError as error:
         with error:
             return str(error.read().decode())
+
+
+def test_the_settings_of_a_client_are_only_text(
+    browser: Browser,
+    hostile: tuple[PagesServer, dict[str, list[str]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, _ = hostile
+    monkeypatch.setenv("HOME", str(tmp_path))
+    started = {"command": "moss", "args": ["mcp"], "env": {"MOSS_HOME": f"/tmp/{PAYLOADS[7]}"}}  # noqa: S108 - a name
+    addressed = {"url": f"http://{PAYLOADS[9]}:80/mcp"}
+    for name, entry in ((".gemini/settings.json", started), (".cursor/mcp.json", addressed)):
+        file = tmp_path / name
+        file.parent.mkdir()
+        file.write_text(json.dumps({"mcpServers": {"moss": entry}}), encoding="utf-8")
+    tab = Tab(browser, server.origin, server.address)
+    states = tab.open("/connect").locator(".client-state")
+    expect(states.filter(has_text="another store")).to_contain_text(PAYLOADS[7])
+    expect(states.filter(has_text="another server")).to_have_count(1)
+    reader = Reader()
+    reader.feed(tab.page.content())
+    assert reader.odd == []
+    tab.close()
+    assert tab.troubles == []

@@ -8,11 +8,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING
 
 import pytest
+from playwright.sync_api import Error as PlaywrightError
 from playwright.sync_api import expect
 
 from contract.doors import FULL
 from moss_memory.config import load_config
 from moss_memory.store import Store
+from moss_memory.web.app import MODULES
 from support.browser import Tab
 from support.http_server import HttpServer
 
@@ -197,3 +199,80 @@ def test_a_form_needs_the_token_of_the_page_beside_the_cookie(
     assert server.ask("POST", f"{base}/sign-out", [*headers, own], "form_token=").status == 403
     assert server.ask("GET", f"{base}/sign-out", headers).status == 404
     assert server.ask("GET", f"{base}/", headers).status == 200
+
+
+FORMS = [path for module in MODULES for path in module.FORMS]
+FORM = ("Content-Type", "application/x-www-form-urlencoded")
+
+
+def test_every_form_needs_cookie_token_and_this_origin(home: Path) -> None:
+    assert len(FORMS) > 8
+    with HttpServer(home, code=SERVE) as server:
+        cookie = server.sign_in()
+        own = ("Origin", server.origin)
+        page = server.ask("GET", f"{server.base}/capsules", [*cookie, ("Accept", "text/html")])
+        key = re.search(r"/capsules/([0-9A-Z]{26})", page.text)
+        assert key is not None
+        shown = server.ask("GET", f"{server.base}/capsules/{key[1]}", [*cookie, ("Accept", "text/html")])
+        found = re.search(r'name="form_token" value="([^"]+)"', shown.text)
+        assert found is not None
+        body = f"form_token={found[1]}&version=1&id={key[1]}"
+        for form in FORMS:
+            path = server.base + form.replace("{id}", key[1])
+            for origin in (f"http://127.0.0.1:{server.port + 1}", "http://evil.example", "null", server.origin + ".x"):
+                assert server.ask("POST", path, [*cookie, FORM, ("Origin", origin)], body).status == 403, form
+            for site in ("cross-site", "same-site"):
+                sent = [*cookie, FORM, own, ("Sec-Fetch-Site", site)]
+                assert server.ask("POST", path, sent, body).status == 403, form
+            for wrong in ("version=1", body.replace(found[1], "x" * len(found[1]))):
+                assert server.ask("POST", path, [*cookie, FORM, own], wrong).status == 403, form
+            assert server.ask("POST", path, [FORM, own], body).status == 401, form
+        with Store(load_config(str(home), cwd=str(home.parent))) as store:
+            assert store.call("capsule_fetch", {"id": key[1]})["version"] == 1
+            assert store.call("moss_changes", {})["seq"] == 1
+        deleted = server.ask("POST", f"{server.base}/capsules/{key[1]}/delete", [*cookie, FORM, own], body)
+        assert deleted.status == 303, "the same request from this origin is accepted"
+
+
+def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
+    signed_in: tuple[HttpServer, BrowserContext, Page],
+) -> None:
+    _, context, page = signed_in
+    page.get_by_role("link", name="My capsule").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My capsule")
+    token = page.locator("input[name=form_token]").first.get_attribute("value")
+    target = page.url.partition("?")[0] + "/delete"
+    attack = context.new_page()
+    with Thief() as thief:
+        attack.goto(thief.origin)
+        with attack.expect_response(target) as answered:  # whatever another port could know, its origin is refused
+            attack.evaluate(
+                "([target, token]) => { const form = document.createElement('form'); form.method = 'post';"
+                " form.action = target; const field = document.createElement('input'); field.name = 'form_token';"
+                " field.value = token; form.append(field); document.body.append(form); form.submit(); }",
+                [target, token],
+            )
+        assert answered.value.status == 403
+        attack.goto(thief.origin)
+        with pytest.raises(PlaywrightError):
+            attack.evaluate("(target) => fetch(target, { credentials: 'include' }).then((one) => one.text())", target)
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("My capsule")
+
+
+@pytest.mark.parametrize(
+    "asked", ["/%2f%2fevil.example", "/%5cevil.example", "/@evil.example", "/;//evil.example/?x=//y"]
+)
+def test_a_browser_that_asked_for_an_odd_page_stays_on_this_server(browser: Browser, home: Path, asked: str) -> None:
+    with HttpServer(home, code=SERVE) as server:
+        tab = Tab(browser, server.origin, server.origin)
+        tab.page.goto(server.origin + asked)
+        tab.page.goto(server.origin + server.link())
+        tab.page.get_by_role("button", name="Open the pages").click()
+        tab.page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/.*"))
+        assert tab.page.url.startswith(server.origin + "/")
+        tab.page.goto(server.origin + asked)  # the script of the root leads a signed-in browser on
+        tab.page.wait_for_url(re.compile(r".*/[0-9a-f]{32}/.*"))
+        assert tab.page.url.startswith(server.origin + "/")
+        tab.close()
+    assert tab.troubles == []

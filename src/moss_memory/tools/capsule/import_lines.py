@@ -108,6 +108,8 @@ class LineImporter:
         """Rows that were passed over, because the store has equal ones."""
         self._seen: set[Any] = set()
         self.collisions: list[dict[str, Any]] = []
+        self._origins: set[str] = set()
+        """The keys of the origins that it has stored."""
         self._refused_ids: set[str] = set()
         self._refused_names: set[tuple[str, str]] = set()
 
@@ -143,7 +145,10 @@ class LineImporter:
 
     def _origin_of(self, code: CodeState | None) -> str:
         """Return the origin of an imported row: imported by the caller, at the commit that its file names."""
-        return self._tx.store_origin(Origin(self._tx.actor, code))
+        origin = Origin(self._tx.actor, code)
+        if origin.key not in self._origins:
+            self._origins.add(self._tx.store_origin(origin))
+        return origin.key
 
     def _changed(self, lines: list[Line]) -> list[Line]:
         """Return the lines without those whose equal row the store has under the same id or name.
