@@ -14,7 +14,8 @@ from moss_memory.config import default_config
 from moss_memory.errors import MossError
 from moss_memory.search.embedding.embedder import embedder
 from moss_memory.search.vectors import encode_chunks
-from moss_memory.storage.engine import CallContext, open_engine
+from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.engine import open_engine
 from moss_memory.storage.schema_version import SCHEMA_VERSION
 from moss_memory.storage.sqlite.engine import DATABASE
 from moss_memory.storage.sqlite.file_kind import APPLICATION_ID

@@ -62,7 +62,8 @@ def write_json_line(level: str, fields: dict[str, object]) -> None:
     """Write a JSON object with the time, the level and these fields to stderr."""
     import json
 
-    from moss_memory.rows.times import format_time, wall_clock_ms
+    from moss_memory.rows.ids import wall_clock_ms
+    from moss_memory.rows.times import format_time
 
     _write_stderr(json.dumps({"time": format_time(wall_clock_ms()), "level": level, **fields}) + "\n")
 

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from moss_memory.registry.operation import Operation
-    from moss_memory.storage.engine import CallContext, Engine
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Engine
 
 WRITE_TIMEOUT_S = 60.0
 

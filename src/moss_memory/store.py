@@ -7,10 +7,9 @@ import time
 
 from moss_memory.registry.fetch_keys import to_v1_answer
 from moss_memory.registry.next_calls import filter_next_calls
-from moss_memory.rows.ids import new_id
-from moss_memory.rows.times import wall_clock_ms
-from moss_memory.storage.engine import CallContext, ErrorTranslation, open_engine, translate_error
-from moss_memory.storage.origin import Caller, clean_actor
+from moss_memory.rows.ids import new_id, wall_clock_ms
+from moss_memory.storage.call_context import CallContext, Caller, clean_actor
+from moss_memory.storage.engine import ErrorTranslation, open_engine, translate_error
 
 from .config import Config, load_config
 from .errors import MossError

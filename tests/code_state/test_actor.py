@@ -14,7 +14,7 @@ import pytest
 
 from contract.doors import FULL
 from moss_memory import open_store
-from moss_memory.storage.origin import clean_actor
+from moss_memory.storage.call_context import clean_actor
 from support.http_server import HttpServer
 from support.mcp_pipe import PipeClient, call, request
 from support.repositories import CLEAN, Repository

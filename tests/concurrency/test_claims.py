@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from moss_memory.rows.times import wall_clock_ms
+from moss_memory.rows.ids import wall_clock_ms
 from property.task_model import check_one_organism
 from support.python_process import start
 from support.store_truth import open_at

@@ -48,8 +48,8 @@ def test_storing_a_capsule_over_stdio_passes_through_few_files(context: ServerCo
         store(1)
         store(2)
         walk = Walk().record(lambda: store(3))
-    assert len(walk.files) <= 24, list(walk.files)
-    assert walk.switches <= 61
+    assert len(walk.files) <= 22, list(walk.files)
+    assert walk.switches <= 57
 
 
 def test_a_search_passes_through_few_files(context: ServerContext) -> None:
@@ -59,7 +59,7 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
     # Readers check once a second if the database was replaced, which adds a file.
     assert len(walk.files) <= 25, list(walk.files)
-    assert walk.switches <= 91
+    assert walk.switches <= 87
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(

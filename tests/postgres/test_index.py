@@ -17,7 +17,7 @@ from contract.doors import Clock, StoreDoor, open_test_store
 from moss_memory.config import load_config
 from moss_memory.errors import MossError
 from moss_memory.search.vectors import VectorMatrix, encode_chunks
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.postgres import index_maintenance, indexer, segment_size, transaction
 from moss_memory.storage.postgres import segments as segments_module
 from moss_memory.storage.postgres.index_maintenance import maintain

@@ -12,9 +12,8 @@ import psycopg
 import pytest
 
 from moss_memory.errors import MossError
-from moss_memory.rows.ids import new_id
-from moss_memory.rows.times import wall_clock_ms
-from moss_memory.storage.engine import CallContext
+from moss_memory.rows.ids import new_id, wall_clock_ms
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.postgres import statements
 from moss_memory.storage.postgres.statements import translate_sql
 from moss_memory.storage.queries import Statement

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from contract.doors import FULL, START_MS, Clock, outcome
 from moss_memory.config import default_config
 from moss_memory.errors import MossError
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.store import Store
 from support.postgres import databases
 

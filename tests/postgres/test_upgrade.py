@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from moss_memory.config import default_config
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.postgres import engine as engine_module
 from moss_memory.storage.postgres import schema, transaction

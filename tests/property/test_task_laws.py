@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from contract.doors import Clock, outcome
 from moss_memory.errors import MossError
 from moss_memory.rows.ids import IdSource
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.tools.reasoning.branches.document_refs import DocumentRef, find_branch
 from moss_memory.tools.task.task_writes import ingest
 from property.card_model import TYPES, Card, forms_of

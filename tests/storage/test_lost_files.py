@@ -153,7 +153,7 @@ def test_a_read_that_is_under_way_goes_on_while_a_migration_is_noticed(store: St
     for number in range(30):
         put(store, f"n{number}")
     engine: Any = store._engine
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     call = CallContext(
         operation="t", config=store.config, clock_ms=lambda: 0, new_id=lambda _: "", cancelled=None, progress=None

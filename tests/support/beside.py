@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import apsw
 
 from moss_memory.config import load_config
-from moss_memory.storage.engine import CallContext, open_engine
+from moss_memory.storage.call_context import CallContext
+from moss_memory.storage.engine import open_engine
 from moss_memory.storage.health import DAMAGED, FAILED
 from moss_memory.storage.sqlite import schema_check
 from support.patience import TIMEOUT_S, wait_until

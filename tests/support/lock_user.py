@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from moss_memory.config import load_config
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.sqlite.lock import Hold, Waiter, WriteLock
 from support.python_process import start
 

@@ -22,7 +22,7 @@ import psycopg
 import pytest
 
 from moss_memory.config import Config, default_config
-from moss_memory.storage.engine import CallContext
+from moss_memory.storage.call_context import CallContext
 from moss_memory.storage.postgres.engine import PostgresEngine
 from support.patience import TIMEOUT_S
 from support.postgres_programs import Programs

@@ -32,7 +32,7 @@ from moss_memory.mcp.protocol import (
     tool_failure,
 )
 from moss_memory.mcp.subscriptions import Subscription, apply_subscription, final_response, listen
-from moss_memory.storage.origin import clean_actor
+from moss_memory.storage.call_context import clean_actor
 
 from . import stateless
 from .call_limits import CallLimits, retry_after_s

@@ -1,13 +1,19 @@
-"""ULIDs."""
+"""The clock, and the ULIDs that begin with its time."""
 
 from __future__ import annotations
 
 import os
+import time
 from _thread import allocate_lock
 
 _CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS = [first + second for first in _CROCKFORD for second in _CROCKFORD]
 _FORTY_BITS = (1 << 40) - 1
+
+
+def wall_clock_ms() -> int:
+    """Return milliseconds since the epoch by the wall clock."""
+    return time.time_ns() // 1_000_000
 
 
 class IdSource:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Engine, ReadTransaction
 
     Key = tuple[str, str, str]
     """The workspace and the id of a capsule, and the actor."""

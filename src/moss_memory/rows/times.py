@@ -1,4 +1,4 @@
-"""Times: the clock, RFC 3339 output, and ISO 8601 input converted to instants in UTC."""
+"""Times: RFC 3339 output, and ISO 8601 input converted to instants in UTC."""
 
 from __future__ import annotations
 
@@ -15,11 +15,6 @@ _ISO_8601 = (
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
 _UNITS_S = {"m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-
-
-def wall_clock_ms() -> int:
-    """Return milliseconds since the epoch by the wall clock."""
-    return time.time_ns() // 1_000_000
 
 
 def format_time(ms: int) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from moss_memory.search.embedding.encoder import Embedder
-    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Transaction
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Engine, ReadTransaction, Transaction
 
     from .vectors import VectorMatrix
 

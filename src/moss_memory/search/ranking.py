@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from moss_memory.registry.tool_groups import SearchSource
-    from moss_memory.storage.engine import CallContext, ReadTransaction, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import ReadTransaction, Row
 
     from .embedding_queue import VectorEngine
     from .request import SearchRequest

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 
-from .origin import Caller
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Protocol, TypeVar
 
     from moss_memory.config import Config
-    from moss_memory.rows.load_counts import LoadCounts
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
 
+    from .call_context import CallContext
     from .health import CheckResult
     from .origin import Origin
 
@@ -266,69 +264,6 @@ if TYPE_CHECKING:
 
         def close(self) -> None:
             """Close every connection and release every lock."""
-
-
-class CallContext:
-    """The caller's context: settings, clock, source of ids, cancellation and progress callback."""
-
-    __slots__ = (
-        "caller",
-        "cancelled",
-        "clock_ms",
-        "config",
-        "created",
-        "is_listed",
-        "key",
-        "loads",
-        "new_id",
-        "operation",
-        "progress",
-        "read_only",
-        "suggest",
-        "workspace",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        *,
-        operation: str,
-        config: Config,
-        clock_ms: Callable[[], int],
-        new_id: Callable[[int], str],
-        cancelled: Callable[[], bool] | None,
-        progress: Callable[[int, int | None], None] | None,
-        caller: Caller | None = None,
-        workspace: str | None = None,
-        suggest: bool = True,
-        is_listed: Callable[[str], bool] | None = None,
-        loads: LoadCounts | None = None,
-    ) -> None:
-        self.operation = operation
-        self.loads = loads
-        """Counts the capsules whose text is loaded; None if this call is not counted."""
-        self.caller = caller or Caller("moss")
-        self.workspace = workspace
-        """The only workspace that the call writes to, as given by the caller; None if it may write to any."""
-        self.key: str | None = None
-        """The idempotency key."""
-        self.created: dict[str, Any] = {}
-        """The fields with which the answer reports that the call created a workspace."""
-        self.read_only = False
-        """True if the caller may not write."""
-        self.config = config
-        self.clock_ms = clock_ms
-        self.new_id = new_id
-        self.cancelled = cancelled
-        self.progress = progress
-        self.suggest = suggest
-        """True if an error may take some milliseconds more to suggest a better call."""
-        self.is_listed = is_listed
-        """Tells if a tool is in the caller's list; None if the caller has all tools."""
-
-    def check_cancelled(self) -> None:
-        """Raise `CANCELLED` if the caller has cancelled."""
-        if self.cancelled is not None and self.cancelled():
-            raise MossError("CANCELLED", f"`{self.operation}` was cancelled; nothing was changed")
 
 
 class ErrorTranslation:

@@ -10,11 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.code_state.work_tree import CodeState, WorkTree
+    from moss_memory.code_state.work_tree import CodeState
 
     from .engine import ReadTransaction, Transaction
 
-ACTOR_MAX_CHARS = 100
 COLUMNS = ("origin_id", "actor", "repository", "repository_id", "branch", "commit_id")
 INSERT = (
     f"insert into origins ({', '.join(COLUMNS)}) values (:{', :'.join(COLUMNS)}) on conflict (origin_id) do nothing"
@@ -58,53 +57,6 @@ def _columns_of(code: CodeState | None) -> tuple[str | None, ...]:
     return code.repository or None, code.repository_id or None, code.branch or None, code.commit or None
 
 
-class Caller:
-    """The actor of a call and its code state, which is that of the process or sent with the call."""
-
-    __slots__ = ("_code", "_compares_work_tree", "_origin", "_records_work_tree", "actor")
-
-    def __init__(
-        self,
-        actor: str,
-        *,
-        code: CodeState | None = None,
-        records_work_tree: bool = False,
-        compares_work_tree: bool = False,
-    ) -> None:
-        self.actor = actor
-        self._code = code
-        self._records_work_tree = records_work_tree
-        """True if writes record the code state of the work tree that the process runs in."""
-        self._compares_work_tree = compares_work_tree or records_work_tree
-        """True if reads compare with it; pages do so on the machine of their reader and record nothing."""
-        self._origin: Origin | None = None
-
-    def origin(self) -> Origin:
-        """Return the present origin of changes."""
-        code = self._code
-        if code is None and self._records_work_tree:
-            found = self.work_tree()
-            code = None if found is None else found.state()
-        if self._origin is None or self._origin.code is not code:
-            self._origin = Origin(self.actor, code)
-        return self._origin
-
-    def work_tree(self) -> WorkTree | None:
-        """Return the work tree that the process runs in, None if the caller does not compare with it."""
-        if not self._compares_work_tree:
-            return None
-        from moss_memory.code_state.work_tree import work_tree_of
-
-        return work_tree_of()
-
-
-def clean_actor(*names: str | None) -> str:
-    """Return the names of an actor, joined, without control characters, at most 100 characters."""
-    cleaned = ["".join([c for c in name[:1000] if c.isprintable()]).strip() for name in names if name]
-    joined = " · ".join([name for name in cleaned if name])
-    return joined.encode("utf-8", "replace").decode()[:ACTOR_MAX_CHARS].strip()
-
-
 def origin_of_row(row: dict[str, Any]) -> Origin:
     """Return the origin with the columns of a row, whose key is computed again."""
     from moss_memory.code_state.work_tree import CodeState
@@ -112,16 +64,6 @@ def origin_of_row(row: dict[str, Any]) -> Origin:
     name, key, branch, commit = [row.get(column) or "" for column in COLUMNS[2:]]
     known = CodeState(name, key, branch, commit) if name or key or branch or commit else None
     return Origin(row["actor"], known)
-
-
-def origin_in_file(row: dict[str, Any]) -> Origin:
-    """Return the origin of a row that somebody else has written: its texts are cleaned, its key is computed."""
-    from moss_memory.code_state.repository_files import is_object_id
-    from moss_memory.code_state.work_tree import clean_name
-
-    cleaned = {name: clean_name(row.get(name) or "") for name in ("repository", "repository_id", "branch", "commit_id")}
-    commit = cleaned["commit_id"] if is_object_id(cleaned["commit_id"]) else ""
-    return origin_of_row({**cleaned, "actor": clean_actor(row["actor"]), "commit_id": commit})
 
 
 _cache: dict[str, Origin] = {}

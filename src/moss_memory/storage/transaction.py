@@ -11,7 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .engine import CallContext, Parameters
+    from .call_context import CallContext
+    from .engine import Parameters
     from .origin import Origin
 
 CHANGES_PER_CALL = 1 << 24
@@ -26,16 +27,12 @@ class ReadTransactionBase:
     __slots__ = ("_now_ms", "call", "config", "tool")
 
     if TYPE_CHECKING:
+        call: CallContext
+        _now_ms: int
 
         def rollback(self) -> None: ...
         def value(self, sql: str, parameters: Parameters | None = None) -> Any: ...
         def sql_in(self, column: str, parameter: str) -> str: ...
-
-    def __init__(self, call: CallContext) -> None:
-        self.call = call
-        self.config = call.config
-        self.tool = call.operation
-        self._now_ms: int = 0
 
     def begin(self) -> None:
         """Do nothing: a reading transaction has begun when it is made."""
@@ -100,7 +97,8 @@ class WriteTransactionBase:
         return self._now_ms
 
     def new_id(self) -> str:
-        self.begin()
+        if self._connection is None:
+            self.begin()
         return self.call.new_id(self._now_ms)
 
     @property

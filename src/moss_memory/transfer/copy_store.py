@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Row, Transaction
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Engine, ReadTransaction, Row, Transaction
 
     Answer = dict[str, Any]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from moss_memory.storage.origin import origin_in_file
-
 from .export_schema import InvalidRow
 from .families import reasoning
 from .file_names import encode_name
@@ -41,7 +39,7 @@ class FolderNumbers:
         elif isinstance(line.get("workspace"), str):
             self._add_workspace(line)
         elif isinstance(line.get("origin"), dict):
-            self.origins.append(origin_in_file(reasoning.ORIGINS.read(line["origin"])))
+            self.origins.append(reasoning.origin_in_file(reasoning.ORIGINS.read(line["origin"])))
         elif isinstance(line.get("last"), dict) and len(line) == 1:
             for series, last in line["last"].items():
                 if series not in ("seq", "branch") or not is_number(last):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.rows.names import NAME_MAX_CHARS, normalize_name, normalize_workspace
-from moss_memory.storage.origin import note_repositories, origin_in_file
+from moss_memory.storage.origin import note_repositories
 
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
@@ -41,7 +41,7 @@ class Workspaces:
     def add(self, name: str, values: Values, where: str) -> None:
         """Add one row, or an origin that rows name."""
         if name == ORIGINS:
-            self._origins.append(origin_in_file(values))
+            self._origins.append(reasoning.origin_in_file(values))
             return
         self._rows[name].append((where, values))
         self.lines[_FILE_OF[name]] += 1
@@ -55,7 +55,7 @@ class Workspaces:
             self.lines[file] += 1
             return
         if file == reasoning.FILE and name == reasoning.ORIGINS.name:
-            self._origins.append(origin_in_file(reasoning.ORIGINS.read(line)))
+            self._origins.append(reasoning.origin_in_file(reasoning.ORIGINS.read(line)))
             self.lines[file] += 1
             return
         table = next((one for one in FILES[file].TABLES if one.name == name), None)

@@ -213,7 +213,7 @@ def test_an_event_cannot_be_ingested_twice(timed: Desk) -> None:
 
 
 def test_ingesting_an_event_again_adds_nothing(timed: Desk) -> None:
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
     from moss_memory.tools.task.graph_projection import task_document
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.task_writes import ingest

@@ -17,9 +17,9 @@ from moss_memory.code_state.work_tree import repository_name
 from moss_memory.config import load_config
 from moss_memory.mcp.server_context import ServerContext
 from moss_memory.mcp.stdio import Server
+from moss_memory.rows.ids import wall_clock_ms
 from moss_memory.rows.load_counts import loads_by_actor
 from moss_memory.rows.near_duplicates import near_duplicates, similarity, sketch
-from moss_memory.rows.times import wall_clock_ms
 from moss_memory.store import Store
 from moss_memory.tools.capsule.capsule_use import find_near_duplicates
 from moss_memory.web import agent_page

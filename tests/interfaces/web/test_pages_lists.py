@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from contract.doors import FULL
 from moss_memory.config import load_config
-from moss_memory.rows.times import wall_clock_ms
+from moss_memory.rows.ids import wall_clock_ms
 from moss_memory.store import Store
 from moss_memory.web.word_diff import changed_fields, word_difference
 from support.measured import cpu_s

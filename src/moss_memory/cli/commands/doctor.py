@@ -147,9 +147,8 @@ def _open_engine(report: Report, config: Config) -> Engine | None:
 
 def _check_store(report: Report, engine: Engine, config: Config, *, fix: bool) -> None:
     """Check the database: it opens, is intact, and agrees with its search index."""
-    from moss_memory.rows.ids import new_id
-    from moss_memory.rows.times import wall_clock_ms
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.rows.ids import new_id, wall_clock_ms
+    from moss_memory.storage.call_context import CallContext
 
     call = CallContext(
         operation="doctor", config=config, clock_ms=wall_clock_ms, new_id=new_id, cancelled=None, progress=None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
-from moss_memory.rows.times import wall_clock_ms
+from moss_memory.rows.ids import wall_clock_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     from .connections import Connection
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from moss_memory.config import Config
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.engine import CallContext, ReadTransaction, Result, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import ReadTransaction, Result, Row
     from moss_memory.storage.health import CheckResult
 
     from .connections import Connection

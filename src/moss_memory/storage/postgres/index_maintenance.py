@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     from .engine import PostgresEngine
     from .transaction import PostgresTransaction

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Result
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Result
 
     from .engine import PostgresEngine
     from .transaction import PostgresWrite

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.storage.engine import CallContext, Parameters, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Parameters, Row
 
     from .connections import Connection
     from .engine import PostgresEngine
@@ -38,7 +39,9 @@ class PostgresTransaction(ReadTransactionBase):
     __slots__ = ("_began_at_s", "_connection", "_cursors", "_engine", "_queued", "_server_ms")
 
     def __init__(self, engine: PostgresEngine, call: CallContext, *, snapshot: bool) -> None:
-        super().__init__(call)
+        self.call = call
+        self.config = call.config
+        self.tool = call.operation
         self._engine = engine
         self._connection: Connection | None = None
         self._now_ms = call.clock_ms()

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.search.vectors import VectorMatrix
-    from moss_memory.storage.engine import CallContext, ReadTransaction, Result, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import ReadTransaction, Result, Row
     from moss_memory.storage.health import CheckResult
 
     from .lock import Hold
-    from .readers import Identity, Reader
+    from .readers import Reader
 
 DATABASE = "moss.db"
 WRITE_TIMEOUT_S = 60.0
@@ -161,11 +162,6 @@ class SqliteEngine:
             f"the files of the store in {self._home} were removed or replaced while this call wrote; look whether what "
             "it wrote is there before you try again",
         )
-
-    @property
-    def identity(self) -> Identity | None:
-        """Return the identity of the open database, which no other file in its place can have."""
-        return self.readers.identity
 
     def vectors(self) -> VectorMatrix:
         """Return the vectors of this database in memory; the first semantic search loads them."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     from .engine import SqliteEngine
     from .transaction import SqliteTransaction

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     Token = tuple[int]
 

@@ -20,17 +20,18 @@ import time
 
 import apsw
 
+from moss_memory.rows.ids import wall_clock_ms
 from moss_memory.storage.transaction import SLICE_S
 
 from .connections import only_value, shadow_tables_writable
 from .error_mapping import BUSY_TIMEOUT_MS
-from .transaction import LEASE_MS, now_ms
+from .transaction import LEASE_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     from .engine import SqliteEngine
 
@@ -145,7 +146,7 @@ class SecureDelete:
         """Renew the lease, so that others do not erase, too."""
         connection.execute(
             "update erasures set worker = ?, until_ms = ?, rebuilt = max(rebuilt, ?) where seq <= ?",
-            (os.getpid(), now_ms() + LEASE_MS, int(rebuilt), self._upto),
+            (os.getpid(), wall_clock_ms() + LEASE_MS, int(rebuilt), self._upto),
         )
 
     def _release_lease(self, connection: apsw.Connection) -> bool:

@@ -8,6 +8,7 @@ import time
 import apsw
 
 from moss_memory.errors import MossError
+from moss_memory.rows.ids import wall_clock_ms
 from moss_memory.storage.transaction import CHANGES_PER_CALL, ReadTransactionBase, WriteTransactionBase
 
 from .lock import is_alive
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
     from moss_memory.search.hits import Hits
     from moss_memory.search.request import SearchRequest
-    from moss_memory.storage.engine import CallContext, Parameters, Row
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Parameters, Row
 
     from .engine import SqliteEngine
     from .lock import Hold
@@ -36,10 +38,13 @@ class SqliteTransaction(ReadTransactionBase):
     __slots__ = ("_connection", "_engine", "_reader")
 
     def __init__(self, engine: SqliteEngine, call: CallContext, reader: Reader | None) -> None:
-        super().__init__(call)
+        self.call = call
+        self.config = call.config
+        self.tool = call.operation
         self._engine = engine
         self._reader = reader
         self._connection: apsw.Connection | None = None
+        self._now_ms = 0
         if reader is not None:
             self._connection = reader.connection
             self._now_ms = call.clock_ms()
@@ -182,7 +187,7 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
         if anything:
             from moss_memory.storage.idempotency import sql  # imported late: only purges need it
 
-            lease = (os.getpid(), now_ms() + LEASE_MS)
+            lease = (os.getpid(), wall_clock_ms() + LEASE_MS)  # not by the call's clock
             self.connection.execute("insert into erasures (worker, until_ms) values (?, ?)", lease)
             self.connection.execute(sql["forget_answers"])
         self._erase_into = result, field
@@ -240,9 +245,4 @@ class SqliteWrite(WriteTransactionBase, SqliteTransaction):
 def _is_left_to_erase(connection: apsw.Connection) -> bool:
     """Return whether an erasure is pending that no process works on."""
     row = connection.execute("select until_ms, worker from erasures order by until_ms desc limit 1").fetchone()
-    return row is not None and (row[0] < now_ms() or not is_alive(row[1]))
-
-
-def now_ms() -> int:
-    """Return the time of the system: a lease does not depend on a call's clock."""
-    return time.time_ns() // 1_000_000
+    return row is not None and (row[0] < wall_clock_ms() or not is_alive(row[1]))

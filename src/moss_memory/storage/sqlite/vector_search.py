@@ -27,9 +27,9 @@ class SqliteSearching:
         self.engine: VectorEngine = engine
         self.tx: ReadTransaction = tx
         self.call = tx.call
-        self.identity: object = engine.identity
+        self.identity: object = engine.readers.identity
         self._connection = tx.connection
-        self.vector_rows: VectorRows = SqliteVectors(tx.connection)
+        self.vector_rows: VectorRows = SqliteVectors(self._connection)
 
     def begin(self) -> None:
         """Read a row: the snapshot begins with the first one."""

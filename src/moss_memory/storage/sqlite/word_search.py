@@ -229,8 +229,9 @@ class Question:
         """The weight of all words, also of those in no document."""
         spans = ranges_of(words)
         terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
-        for span, found in zip(spans, forms_of(spans, terms), strict=True):
-            word = Word(span, found, documents)
+        rows = forms_of(spans, terms)
+        asked = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
+        for word, found in zip(asked, rows, strict=True):
             self.weight += word.idf
             if word.is_single:  # bm25 treats all words with this prefix as one form
                 found = [(form, max(count for _, count in found)) for form in word.forms]

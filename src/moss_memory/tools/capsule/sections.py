@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Transaction
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Transaction
 
 REQUIRED: dict[str, tuple[str, ...]] = {
     "Objective": ("goal", "purpose"),

@@ -23,7 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext
+    from moss_memory.storage.call_context import CallContext
 
     Question = str
     ToolNames = list[str]

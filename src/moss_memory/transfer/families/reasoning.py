@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 
+from moss_memory.code_state.repository_files import is_object_id
+from moss_memory.code_state.work_tree import clean_name
+from moss_memory.storage.call_context import clean_actor
+from moss_memory.storage.origin import origin_of_row
 from moss_memory.tools.reasoning.graph.conflict_tools import conflict_id
 from moss_memory.tools.reasoning.graph.node_versions import Version
 from moss_memory.tools.reasoning.reasoning_sql import sql
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from moss_memory.storage.engine import Transaction
+    from moss_memory.storage.origin import Origin
     from moss_memory.transfer.export_schema import Renumbering, Values
 
 FILE = "reasoning.jsonl"
@@ -109,6 +114,13 @@ _NAMES_ORIGINS = (
     "select version_origin from capsules", "select confirmed_origin from capsules",
     "select version_origin from artifacts",
 )  # fmt: skip
+
+
+def origin_in_file(row: dict[str, Any]) -> Origin:
+    """Return the origin of a row that somebody else has written: its texts are cleaned, its key is computed."""
+    cleaned = {name: clean_name(row.get(name) or "") for name in ("repository", "repository_id", "branch", "commit_id")}
+    commit = cleaned["commit_id"] if is_object_id(cleaned["commit_id"]) else ""
+    return origin_of_row({**cleaned, "actor": clean_actor(row["actor"]), "commit_id": commit})
 
 
 def exported_origins(*, with_history: bool) -> str:

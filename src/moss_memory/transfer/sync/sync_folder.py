@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from moss_memory.storage.engine import CallContext, Engine, ReadTransaction, Transaction
+    from moss_memory.storage.call_context import CallContext
+    from moss_memory.storage.engine import Engine, ReadTransaction, Transaction
 
 PRIVATE = ".moss-sync"
 """The folder in a synced folder with its id and unfinished files; git ignores it."""
