@@ -26,6 +26,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Gemini CLI": programs.gemini,
     "moss connect, stdio": programs.by_moss_connect,
     "hooks": programs.session_start_hooks,
+    "session in a repository": programs.session_in_a_repository,
     "plugin": programs.plugin,
     "server-memory adopted": peers.server_memory,
     "basic-memory adopted": peers.basic_memory,

@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from clients.node import environment, installed
@@ -100,6 +102,36 @@ def session_start_hooks(folder: Path) -> tuple[int, list[str]]:
         if "TASK-001" not in said:
             failed.append(f"{client}: {(done.stderr + said)[-400:]}")
     return len(clients) - len(failed), failed
+
+
+def session_in_a_repository(folder: Path) -> tuple[int, list[str]]:
+    """A task made in a repository is in the first request of a new session, in a shell without Moss on its path."""
+    project = folder / "shop"
+    run = _shell(CLAUDE, folder)
+    made = run(f"git init -q {project} && cd {project} && moss init && moss task create 'Rotate the keys' "
+               "&& moss connect claude-code --hooks")  # fmt: skip
+    requests: list[bytes] = []
+
+    class Model(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            requests.append(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+            self.send_error(400)
+
+        def log_message(self, *_: object) -> None:
+            """Print nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Model) as model:
+        threading.Thread(target=model.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{model.server_port}"
+        own = f"{Path(sys.executable).parent}:"
+        outside = f"own={own}; PATH=${{PATH//$own/}}; command -v moss && exit 1; cd {project}"
+        listed = run(f"{outside}; claude mcp list")
+        run(f"{outside}; ANTHROPIC_API_KEY=x ANTHROPIC_BASE_URL={address} timeout 60 claude -p 'what is open?'")
+        model.shutdown()
+    failed = [] if "Connected" in listed.stdout else [(made.stderr + listed.stdout + listed.stderr)[-400:]]
+    if not any(b"Rotate the keys" in request for request in requests):
+        failed.append(f"the task is in none of the {len(requests)} requests")
+    return 2 - len(failed), failed
 
 
 def _connected(

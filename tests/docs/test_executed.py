@@ -50,6 +50,38 @@ def test_the_python_in_the_readme_prints_the_capsule_that_the_shell_saved(tmp_pa
     assert "add a test for replayed tokens" in _run([sys.executable, "-"], tmp_path, python)
 
 
+NOT_TYPED = {
+    "make run": "it installs packages from the network and then serves until Ctrl-C; the tour and the demonstration "
+    "have tests of their own, and the second line is the environment of this test",
+}
+"""How the blocks of the README begin that no test types, and the reason."""
+
+
+def test_every_block_of_the_readme_works_on_a_terminal(tmp_path: Path) -> None:
+    blocks = FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    skipped = [next((start for start in NOT_TYPED if body.startswith(start)), "") for _, body in blocks]
+    assert sorted(filter(None, skipped)) == sorted(NOT_TYPED), "a block is gone, or written twice"
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    environment = {"HOME": str(tmp_path / "user"), "PATH": f"{BIN}:{os.defpath}", "TERM": "xterm", "LANG": "C.UTF-8"}
+    (tmp_path / "user").mkdir()
+    screens = []
+    for (language, body), start in zip(blocks, skipped, strict=True):
+        if not start:
+            script = body if language == "sh" else f"python - <<'END'\n{body}END\n"
+            code, shown = bash_on_terminal(script, folder, environment)
+            assert (language in ("sh", "python"), code) == (True, 0), shown
+            screens.append(shown)
+    first, connected, python = screens
+    assert first.startswith("Saved default/auth, version 1.\n")
+    assert "The workspace of this repository is now shop" in connected
+    assert (tmp_path / "user" / ".claude.json").read_text().count(str(BIN / "moss")) == 1
+    assert "- add a test for replayed tokens" in python
+    short = str(tmp_path)  # a path of pytest can be wider than a terminal
+    assert [line for line in "".join(screens).splitlines() if len(line) > 80 and short not in line] == []
+
+
 def test_the_tutorial_works_as_typed_from_top_to_bottom(tmp_path: Path) -> None:
     blocks = _blocks(ROOT / "docs" / "tutorial.md", "sh")
     script = "\n".join(block for block in blocks if "mktemp" not in block)

@@ -86,7 +86,7 @@ def _dispatch(words: list[str]) -> int:
     first = words[0]
     if first == "mcp" and len(words) == 1:
         return _serve(home)
-    if first in ("--version", "-V"):
+    if first in ("--version", "-V", "version"):
         from moss_memory.version import __version__
 
         show(f"moss {__version__}")

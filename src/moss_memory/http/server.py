@@ -213,8 +213,9 @@ class _Uvicorn(uvicorn.Server):
                 self.should_exit = True
                 loop.call_soon_threadsafe(self._stop)
 
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, handle)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores it
+                signal.signal(number, handle)
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -227,7 +228,10 @@ class _Uvicorn(uvicorn.Server):
         self._on_ready()
 
     def _read_stdin(self) -> None:
-        typed = os.read(0, 1000)
+        try:
+            typed = os.read(0, 1000)
+        except OSError:  # the terminal is gone
+            typed = b""
         if not typed:
             asyncio.get_running_loop().remove_reader(0)
         elif self._on_line is not None:

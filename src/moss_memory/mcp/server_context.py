@@ -120,8 +120,12 @@ class ServerContext:
 
     def situation(self, repository: str = "") -> Situation | None:
         """Return the repository and the workspaces that changed last, for the instructions of a session."""
-        from .situation import read_situation  # only the beginning of a session needs it
+        from .situation import Situation, read_situation  # only the beginning of a session needs it
 
+        self.tools()
+        assert self._config is not None
+        if not self._config.has_store:
+            return Situation(repository, []) if repository else None
         return read_situation(self.store, repository)
 
     def close(self) -> None:

@@ -204,3 +204,27 @@ def test_a_repository_that_is_published_later_keeps_its_workspace(cli: Cli, repo
     cli("save", "shop/plan", stdin=capsule).json  # noqa: B018
     git("-C", str(repository), "remote", "add", "origin", "https://example.com/shop.git")
     assert "written_from" not in cli("where").json
+
+
+def test_commands_use_the_workspace_that_where_explains(
+    cli: Cli, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsule: str
+) -> None:
+    git("-C", str(repository), "commit", "--allow-empty", "-m", "x")
+    cli("task", "create", "Before").json  # noqa: B018
+    assert cli("task", "list", "-w", "default").json["items"] != []
+    assert cli("where").json["workspace"] == "default", "it is the only one that was written from here"
+    cli("save", "shop/auth", stdin=capsule).json  # noqa: B018
+    assert cli("where").json["workspace"] == "shop"
+    cli("task", "create", "After").json  # noqa: B018
+    cli("notes", "add", "A note").json  # noqa: B018
+    cli("think", "card", "A thought").json  # noqa: B018
+    assert [item["title"] for item in cli("task", "list", "-w", "shop").json["items"]] == ["After"]
+    assert cli("notes", "show", "-w", "shop").json["entries"] != []
+    assert "After" in cli("prime").out
+    assert "moss init" in on_terminal(cli, "where", columns=80)[1]
+    other = tmp_path / "elsewhere" / "shop"
+    git("init", "-q", str(other))
+    monkeypatch.chdir(other)
+    mixed = cli("task", "create", "Here")
+    assert mixed.json["id"] == "TASK-002"
+    assert "written from another repository" in mixed.err

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         (["history", "auth"], "the versions of a capsule: moss versions auth"),
         (["add"], "did you mean store, token add or notes add?"),
         (["put"], "did you mean store?"),
+        (["status"], "did you mean where or branch status?"),
         (["create"], "did you mean store, branch create or task create?"),
         (["commit"], "did you mean store or history commit?"),
         (["checkout", "main"], "did you mean branch checkout?"),
@@ -63,6 +64,22 @@ def test_a_mistake_is_answered_with_what_was_probably_meant(cli: Cli, words: lis
     outcome = cli(*words)
     assert outcome.code == 2
     assert says in outcome.err
+
+
+@pytest.mark.parametrize(
+    "words", [["append", "auth", "--content", "- x"], ["adopt"], ["task", "done"], ["workspace", "rename", "a"]]
+)
+def test_a_missing_argument_is_told_with_an_example(cli: Cli, words: list[str]) -> None:
+    refused = cli(*words)
+    assert refused.code == 2
+    needed, example, help_page = refused.err.splitlines()
+    assert " needed by `moss " in needed
+    assert example.startswith(f"for example: moss {words[0]} ")
+    assert help_page.endswith("--help")
+
+
+def test_the_version_is_told_as_an_option_and_as_a_word(cli: Cli) -> None:
+    assert cli("version").out == cli("--version").out != ""
 
 
 @pytest.mark.parametrize("word", ["frob", "toad", "mop", "--tag"])

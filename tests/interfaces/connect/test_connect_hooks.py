@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract.doors import FULL
+from interfaces.cli.terminal import on_terminal
 from moss_memory.connect import jsonc
 from moss_memory.connect.clients import CLIENTS, PROJECT, USER
 
@@ -235,3 +236,22 @@ def test_prime_prints_the_json_that_the_client_reads(at_home: Cli, client: str) 
     assert "TASK-001" in text
     reminder = json.loads(at_home("prime", "--before-compaction", "--client", client).out)
     assert list(reminder) == ["user_message" if client == "cursor" else "systemMessage"]
+
+
+def test_a_person_is_told_in_sentences(at_home: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(at_home.environment, "HOME", os.environ["HOME"])
+
+    def told(*words: str) -> str:
+        code, shown = on_terminal(at_home, "connect", *words, columns=80)
+        assert code == 0, shown
+        assert "{" not in shown
+        return " ".join(shown.split())
+
+    file, hooks = CLIENTS["cursor"].file(USER), CLIENTS["cursor"].hooks_file(USER)
+    assert told("cursor").startswith(f"Connected Cursor, in {file}. Next: start Cursor again")
+    assert told("cursor", "--hooks") == (
+        f"Cursor is connected; {file} did not change. Hooks (sessionStart, preCompact) are now in {hooks}."
+    )
+    assert told("cursor", "--remove").startswith(f"Disconnected Cursor, in {file}.")
+    assert told("cursor", "--remove") == f"Cursor is not connected; {file} did not change."
+    assert "claude-code" in told()

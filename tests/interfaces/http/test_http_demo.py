@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,11 +90,17 @@ class Terminal:
     def type(self, keys: bytes) -> None:
         os.write(self._fd, keys)
 
+    def hang_up(self) -> None:
+        """Closes the terminal; the process cannot read or write any more."""
+        os.close(self._fd)
+        self._fd = -1
+
     def close(self) -> None:
         if self.process.poll() is None:
             self.process.kill()
         self.process.wait(TIMEOUT_S)
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
 
 
 def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> None:
@@ -109,6 +116,21 @@ def test_at_a_terminal_it_stays_and_enter_prints_a_new_link(tmp_path: Path) -> N
         assert links[1] != links[0]
         terminal.process.terminate()
         assert terminal.process.wait(TIMEOUT_S) == 0
+    finally:
+        terminal.close()
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("moment", ["Filling a temporary store", "Your own store is served by: "])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
+def test_nothing_is_left_when_the_terminal_is_closed(tmp_path: Path, moment: str, number: signal.Signals) -> None:
+    terminal = Terminal(tmp_path)
+    try:
+        terminal.until(moment)
+        terminal.process.send_signal(number)
+        if number == signal.SIGHUP:
+            terminal.hang_up()
+        terminal.process.wait(TIMEOUT_S)
     finally:
         terminal.close()
     assert os.listdir(tmp_path) == []

@@ -122,7 +122,7 @@ def test_a_server_for_reading_refuses_to_write(tmp_path: Path) -> None:
         assert "|True|" in reading.ask("GET", f"{reading.base}/", cookie).text
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_call_under_way_finishes_when_the_server_is_to_end(
     own_fakes: HttpServer, tmp_path: Path, number: signal.Signals
 ) -> None:

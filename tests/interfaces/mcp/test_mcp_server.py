@@ -255,6 +255,13 @@ def test_the_list_of_tools_needs_no_database_driver(home: Path) -> None:
     assert "apsw" not in modules_after(home, request("tools/list"))
 
 
+def test_the_handshake_without_a_store_needs_no_database_driver(home: Path) -> None:
+    hello = request("initialize", {"protocolVersion": "2025-06-18"})
+    assert "apsw" not in modules_after(home, hello)
+    modules_after(home, call("capsule_store", {"name": "auth", "capsule_text": TEXT}))
+    assert "apsw" in modules_after(home, hello)
+
+
 def test_a_session_does_not_grow(client: PipeClient) -> None:
     client.send(call("capsule_store", {"name": "auth", "capsule_text": TEXT}))
     client.receive()

@@ -162,7 +162,7 @@ class Command:
             missing = "at least one NAME or WORKSPACE/NAME is needed"
         else:
             missing = " and ".join(map(flag_of, needed)) + (" is needed" if len(needed) == 1 else " are needed")
-        example = f"\nfor example: {self.operation.example}" if self.grouped else ""
+        example = f"\nfor example: {self.operation.example}"
         raise UsageError(f"{missing} by `moss {self.words}`{example}", command=self.words)
 
 

@@ -113,6 +113,7 @@ _ALL = (
             "check": switch("change nothing, but start or call what is connected and see whether it answers"),
         },
         does="commands.connect_command.connect",
+        table="commands.connect_text.connect_text",
         answers={
             "client": text("whom", optional=True),
             "scope": text("whose file", optional=True),
@@ -152,8 +153,9 @@ _ALL = (
         "where",
         "Explain which workspace is used in this folder, and why.\n\n"
         "A setting wins: MOSS_WORKSPACE, then .moss/config.json of the repository, then your own. Otherwise `moss "
-        "prime` uses the workspace with the repository's name, which all of its worktrees and subfolders share, or the "
-        "only one that a clone of it has written to.",
+        "prime`, `moss task`, `moss think` and `moss notes` use the workspace with the repository's name, which all of "
+        "its worktrees and subfolders share, or the only one that a clone of it has written to. Capsules then go to "
+        "`default`.",
         "moss where",
         does="commands.where.where",
         table="commands.where.where_text",

@@ -31,6 +31,7 @@ SYNONYMS = (
     ("tag-create", "tag"),
     ("tag-list", "tags"),
     ("board", "kanban", "overview"),
+    ("where", "status", "info", "whoami"),
     ("draw", "plot", "picture", "svg", "render"),
 )
 """Synonyms; the first of a row that is a verb here is suggested."""

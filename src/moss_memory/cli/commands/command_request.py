@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def request_of(command: Command, words: list[str], home: str | None) -> CommandRequest | None:
     """Return the request of the words, None if they ask for help, which is then printed.
 
-    If a command needs a workspace and the words name none, it is the default one, as for capsules.
+    If a command needs a workspace and the words name none, it is the one that `moss where` explains.
     """
     request = command.parse(words)
     if "verbose" in request.extras:
@@ -29,10 +29,27 @@ def request_of(command: Command, words: list[str], home: str | None) -> CommandR
         show(command_help(command))
         return None
     if "workspace" in command.operation.required and "workspace" not in request.arguments:
-        configured = load_config(request.extras.get("home", home)).workspace
-        request.arguments["workspace"] = configured or DEFAULT_WORKSPACE
+        config = load_config(request.extras.get("home", home))
+        request.arguments["workspace"] = config.workspace or _workspace_of_repository(config) or DEFAULT_WORKSPACE
     command.require(request)
     return request
+
+
+def _workspace_of_repository(config: Config) -> str:
+    """Return the workspace of the repository around the current folder; empty if none is known."""
+    from moss_memory.code_state.work_tree import work_tree_of
+
+    if not config.record_code or work_tree_of() is None:
+        return ""
+    from moss_memory.store import Store
+
+    from .project import project_of
+
+    with Store(config, actor="cli") as store:
+        project = project_of(store)
+    if project.others:
+        warn(f"the workspace {project.workspace} was written from another repository; `moss where` explains")
+    return project.workspace
 
 
 def load_settings(home: str | None) -> Config:

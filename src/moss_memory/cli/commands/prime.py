@@ -46,6 +46,8 @@ def prime(
     """
     _enter_project(client)
     config = load_settings(home)
+    if not config.has_store and not before_compaction:
+        return 0
     with Store(config, actor="cli") as store:
         project = project_of(store)
         chosen = workspace or project.workspace

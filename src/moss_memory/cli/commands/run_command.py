@@ -32,8 +32,8 @@ def run_built_in(built_in: BuiltIn, words: list[str], home: str | None) -> int:
     if isinstance(result, int):
         return result
     table = request.for_people(terminal=is_terminal(STDOUT)) and bool(built_in.table or built_in.answers.fields)
-    if table and built_in.table:
-        text = function(built_in.table)(result, width=width())
+    text = function(built_in.table)(result, width=width()) if table and built_in.table else ""
+    if text:
         show(paint(text, colour=is_terminal(STDOUT) and "table" not in request.extras and wants_colour()))
     else:
         answer(result, table=built_in.answers if table else None, plain="table" in request.extras)

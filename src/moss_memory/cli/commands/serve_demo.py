@@ -31,12 +31,22 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
     from moss_memory.http.server import open_server
 
     own_folder = resolve_home(own_home)
+    stopped: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):  # until the server handles them
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores it
+            signal.signal(number, lambda number, _: stopped.append(number))
     with tempfile.TemporaryDirectory(prefix=PREFIX) as home:
         show_paragraph("Filling a temporary store with an example project; your own store is not touched.")
         folder = os.path.join(home, REPOSITORY)
-        states = make_repository(folder)
-        with Store(load_config(home, cwd=home)) as store:
-            fill(store, states)
+        try:
+            states = make_repository(folder)
+            with Store(load_config(home, cwd=home)) as store:
+                fill(store, states)
+        except Exception:
+            if not stopped:  # Ctrl-C also ends the programs that the process has started
+                raise
+        if stopped:
+            return 128 + stopped[0]
         os.chdir(folder)  # capsules are compared with the repository of the current folder
         server = open_server(
             home,
@@ -49,7 +59,15 @@ def serve_demo(own_home: str | None, bind: BindConfig, *, port: int, read_only: 
         )
         if not is_terminal(STDIN):
             return _check_pages(server)
-        return server.run(on_ready=lambda: _announce(server), on_line=lambda: show(server.new_link()))
+        return server.run(
+            on_ready=lambda: _stop(stopped[0]) if stopped else _announce(server),
+            on_line=lambda: show(server.new_link()),
+        )
+
+
+def _stop(number: int) -> None:
+    """Repeat a signal that came while the server started."""
+    os.kill(os.getpid(), number)
 
 
 def _announce(server: MossServer) -> None:

@@ -41,5 +41,8 @@ def where_text(answer: dict[str, Any], *, width: int) -> str:
             f" Until now this workspace was written from another repository: {names}. `moss init --workspace NAME` "
         )
         third += "gives this one a workspace of its own."
-    lines = [f"Workspace: {answer['workspace']}", f"Why: {answer['reason']}.", third]
+    second = f"Why: {answer['reason']}."
+    if answer["workspace"] != DEFAULT_WORKSPACE and not answer["reason"].endswith(" sets it"):
+        second += " Capsules still go to `default` unless you name a workspace; `moss init` changes that."
+    lines = [f"Workspace: {answer['workspace']}", second, third]
     return "\n".join(part for line in lines for part in wrap_text(printable(line), width, indent=2))

@@ -6,7 +6,8 @@ import re
 
 from .cell import cells, wrap_text
 
-_PROPOSAL = "try: "
+_PREFIXES = ("try: ", "for example: ")
+"""The beginnings of lines that contain a command."""
 _WORD = re.compile(r"(?:'[^']*'|\"[^\"]*\"|\S)+")
 """A word of a shell; spaces inside quotes do not end it."""
 
@@ -19,21 +20,22 @@ def wrap_message(text: str, width: int) -> str:
 def _wrap(line: str, width: int) -> list[str]:
     if cells(line) <= width:
         return [line]
-    if line.startswith(_PROPOSAL):
-        return _wrap_proposal(line, width)
+    for prefix in _PREFIXES:
+        if line.startswith(prefix):
+            return _wrap_proposal(line, prefix, width)
     indent = len(line) - len(line.lstrip(" "))
     first, *more = wrap_text(line.strip(" "), width, indent=indent + 2)
     return [" " * indent + first, *more]
 
 
-def _wrap_proposal(line: str, width: int) -> list[str]:
+def _wrap_proposal(line: str, prefix: str, width: int) -> list[str]:
     """Return a command over several lines that end in a backslash, then its reason as a comment."""
     command, _, reason = line.partition("  # ")
-    blank = " " * len(_PROPOSAL)
-    first, *more = wrap_command(command.removeprefix(_PROPOSAL), width - len(_PROPOSAL))
+    blank = " " * len(prefix)
+    first, *more = wrap_command(command.removeprefix(prefix), width - len(prefix))
     comment = wrap_text(reason, width, indent=len(blank) + 2) if reason else []
     return [
-        _PROPOSAL + first,
+        prefix + first,
         *(blank + part for part in more),
         *(f"{blank}# {part.strip()}" for part in comment),
     ]

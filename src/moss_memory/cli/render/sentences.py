@@ -33,6 +33,7 @@ _TEMPLATES = {
     "branchmind_tag_delete": "Deleted tag {name}.",
     "branchmind_graph_apply": "{doc} on {branch}: {graph_changes}.",
     "branchmind_reset": "Reset {doc} of {ref} from {old_seq} to {new_seq}.",
+    "moss_confirm": "Confirmed {it} at commit {commit}.",
     "moss_rename": "Renamed to {it}, version {version}.",
     "moss_workspace_rename": "{message}.",
     "moss_workspace_delete": "{message}.",
@@ -108,6 +109,9 @@ class _Words(dict):  # type: ignore[type-arg]  # subscripting costs an import at
 
     def _lease(self) -> str:
         return format_time(self._answer["lease_until_ms"] // 1000)
+
+    def _commit(self) -> str:
+        return str(self._answer["saved_in"]["commit"][:10])
 
     def _expires(self) -> str:
         return format_time(self._answer["expires_at"])
