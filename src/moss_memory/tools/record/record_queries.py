@@ -228,8 +228,9 @@ def snapshot_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, An
 
 def value_hint(tx: ReadTransaction, type: str | None, properties: dict[str, Any] | None) -> dict[str, str]:
     """Return a `hint` if a property filter has a value that no entity of the type can have, else nothing."""
-    for name, value in (properties or {}).items() if type is not None else ():
-        fields = [one.fields[name] for one in registry_of(tx.config.home).of_type(type) if name in one.fields]
+    capabilities = [] if type is None else registry_of(tx.config.home).of_type(type)
+    for name, value in (properties or {}).items():
+        fields = [one.fields[name] for one in capabilities if name in one.fields]
         allowed = [one for field in fields for one in field.get("enum", ())]
         if allowed and value not in allowed:
             return {"hint": f"no {type} can have this `{name}`; it is one of {', '.join(dict.fromkeys(allowed))}"}

@@ -211,7 +211,7 @@ def _propose_steps(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, 
     """Return the call that lists the steps of the task that a refused call names."""
     from .task_show import tasks_show  # only a refusal needs it
 
-    here = {name: arguments[name] for name in ("workspace", "target") if name in arguments}
+    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "target") if name in arguments}
     return corrected_call(tasks_show, here, "lists the steps with `step_id` and `path`")
 
 

@@ -138,7 +138,7 @@ def branchmind_graph_conflict_show(
 
 def _propose_sides(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
     """Return the call that shows both sides of the conflict that a refused call names."""
-    here = {name: arguments[name] for name in ("workspace", "conflict_id") if name in arguments}
+    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "conflict_id") if name in arguments}
     reason = "shows both sides: `use_from` takes the merged branch's, `use_into` keeps the other"
     return corrected_call(branchmind_graph_conflict_show, here, reason)
 
