@@ -388,17 +388,13 @@ def test_importing_the_package_imports_almost_nothing(tmp_path: Path) -> None:
 def literals(path: Path) -> dict[str, list[Any]]:
     """The `Literal` types that a module shows its type checker, by name."""
     found = {}
-    for node in ast.walk(parse(path)):
-        if not is_for_the_type_checker(node):
-            continue
-        assert isinstance(node, ast.If)
-        for statement in node.body:
-            if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                for part in ast.walk(statement.value):
-                    if isinstance(part, ast.Subscript) and getattr(part.value, "id", "") == "Literal":
-                        found[statement.targets[0].id] = list(ast.literal_eval(part.slice)) if isinstance(
-                            part.slice, ast.Tuple
-                        ) else [ast.literal_eval(part.slice)]  # fmt: skip
+    hidden = [part for node in parse(path).body if is_for_the_type_checker(node) for part in node.body]  # type: ignore[attr-defined]
+    for statement in [*parse(path).body, *hidden]:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            for part in ast.walk(statement.value):
+                if isinstance(part, ast.Subscript) and getattr(part.value, "id", "") == "Literal":
+                    choices = ast.literal_eval(part.slice)
+                    found[statement.targets[0].id] = list(choices) if isinstance(choices, tuple) else [choices]
     return found
 
 

@@ -326,9 +326,38 @@ FILLED: list[dict[str, Any]] = [
 """The commands before random ones begin."""
 
 
+REFUSED: list[dict[str, Any]] = [
+    {"command": "create", "path": "/memories/a.md", "file_text": "again"},
+    {"command": "create", "path": "/memories/a.md/below", "file_text": "a file is no folder"},
+    {"command": "create", "path": "/elsewhere/a.md", "file_text": "outside"},
+    {"command": "create", "path": "/memories/../a.md", "file_text": "outside"},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "zzz", "new_str": ""},
+    {"command": "str_replace", "path": "/memories/a.md", "old_str": "b", "new_str": ""},
+    {"command": "str_replace", "path": "/memories/d", "old_str": "b", "new_str": ""},
+    {"command": "insert", "path": "/memories/a.md", "insert_line": 9, "insert_text": "far"},
+    {"command": "delete", "path": "/memories"},
+    {"command": "delete", "path": "/memories/none"},
+    {"command": "rename", "old_path": "/memories", "new_path": "/memories/x"},
+    {"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/.hidden"},
+    {"command": "rename", "old_path": "/memories/none", "new_path": "/memories/x"},
+    {"command": "rename", "old_path": "/memories/d", "new_path": "/memories/d/inside"},
+    {"command": "view", "path": "/memories/none"},
+]
+"""Commands that both tools refuse."""
+
+
+def test_memory_files_refuse_as_the_sdks_own() -> None:
+    assert_equal_answers(REFUSED)
+
+
 @FEW
 @given(file_calls)
 def test_memory_files_answer_as_the_sdks_own(calls: list[dict[str, Any]]) -> None:
+    assert_equal_answers(calls)
+
+
+def assert_equal_answers(calls: list[dict[str, Any]]) -> None:
+    """Make the calls of both tools, which answer the same."""
     with tempfile.TemporaryDirectory() as folder:
         own = BetaLocalFilesystemMemoryTool(f"{folder}/own")
         moss = MossMemoryTool(home=f"{folder}/home")
@@ -347,7 +376,13 @@ def test_the_asynchronous_memory_tool_keeps_the_same_files(tmp_path: Path) -> No
         await tool.call({"command": "create", "path": "/memories/a.md", "file_text": "one\n"})
         await tool.call({"command": "insert", "path": "/memories/a.md", "insert_line": 1, "insert_text": "two"})
         await tool.call({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"})
-        return str(await tool.call({"command": "view", "path": "/memories/b.md"}))
+        shown = str(await tool.call({"command": "view", "path": "/memories/b.md"}))
+        edit = {"command": "str_replace", "path": "/memories/b.md", "old_str": "two", "new_str": "2"}
+        assert "2" in str(await tool.call(edit))
+        await tool.call({"command": "delete", "path": "/memories/b.md"})
+        assert await tool.clear_all_memory() == "All memory cleared"
+        tool.close()
+        return shown
 
     assert asyncio.run(play()).splitlines()[1:] == ["     1\tone", "     2\ttwo", "     3\t"]
     others = [path.name for path in tmp_path.iterdir() if not path.name.startswith("moss.")]

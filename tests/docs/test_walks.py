@@ -57,9 +57,20 @@ def test_a_search_passes_through_few_files(context: ServerContext) -> None:
     for question in ("tokens", "refresh tokens"):
         store.call("moss_search", {"query": question})
     walk = Walk().record(lambda: store.call("moss_search", {"query": "where do refresh tokens live"}))
-    # Readers check once a second if the database was replaced, which adds a file.
+    # Readers check ten times a second if the database was replaced, which adds a file.
     assert len(walk.files) <= 25, list(walk.files)
     assert walk.switches <= 87
+
+
+def test_a_search_with_hits_passes_through_few_files(context: ServerContext) -> None:
+    store = context.store()
+    for question in ("tokens", "decisions"):
+        store.call("moss_search", {"query": question})
+    found: list[dict[str, Any]] = []
+    walk = Walk().record(lambda: found.append(store.call("moss_search", {"query": "decisions of the work"})))
+    assert found[0]["items"]
+    assert len(walk.files) <= 30, list(walk.files)
+    assert walk.switches <= 115
 
 
 def test_fetching_a_capsule_on_the_command_line_passes_through_few_files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
@@ -67,6 +68,10 @@ class Answer:
         return json.loads(self.body)
 
 
+MEASURED_S = 10
+"""The time in which a server that is measured may end."""
+
+
 class HttpServer:
     """A `moss serve` process on a free port."""
 
@@ -101,6 +106,10 @@ class HttpServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self.process.poll() is None and "COVERAGE_PROCESS_CONFIG" in os.environ:
+            self.process.terminate()  # a killed process saves no data of `make coverage`
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(MEASURED_S)
         if self.process.poll() is None:
             self.process.kill()
         assert self.process.stdout is not None

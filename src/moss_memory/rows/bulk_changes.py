@@ -10,19 +10,17 @@ from .names import normalize_label, pluralize, tags_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     from .versions import Versioned
-
-    DryRun = bool
-    NewPhase = str
-    NewRole = str
 else:
-    DryRun = {"type": "boolean", "description": "only count"}
-    NewPhase = {"type": "string", "description": '"" clears'}
-    NewRole = {"type": "string", "description": '"" clears'}
+    from moss_memory.registry.argument_types import Annotated
+
+DryRun = Annotated[bool, "only count"]
+NewPhase = Annotated[str, '"" clears']
+NewRole = Annotated[str, '"" clears']
 
 
 _BATCH_ROWS = 50

@@ -18,19 +18,16 @@ from moss_memory.storage.files.safe_directory import SafeDirectory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Folder = str
-    WithHistory = bool
-    WithLocal = bool
-    ImportMode = Literal["error", "replace", "rename"]
 else:
-    Folder = {"type": "string", "description": "any folder that you may use"}
-    WithHistory = {"type": "boolean", "description": "earlier versions too"}
-    WithLocal = {"type": "boolean", "description": "things with the tag `local` too"}
-    ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+Folder = Annotated[str, "any folder that you may use"]
+WithHistory = Annotated[bool, "earlier versions too"]
+WithLocal = Annotated[bool, "things with the tag `local` too"]
+ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
 _COUNTS = {
     "capsules": integer("capsules"),

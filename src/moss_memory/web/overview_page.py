@@ -13,6 +13,7 @@ from .activity_chart import plot_of
 from .changes_page import WEEK_DAYS, period_of, read_changes
 from .page_frame import FAMILIES, WEEKS, activity_of, recent
 from .task_pages import add_times, tasks_of
+from .templating import author_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _latest(context: PageContext, workspace: str) -> list[dict[str, Any]]:
     """Return the last changed capsules, each with the author of its last change."""
     items = context.call("capsule_inventory", workspace=workspace, limit=_LATEST)["items"]
     authors = context.store.read(capsule_authors, what="authors", ids=[item["id"] for item in items])
-    return [{**item, "by": authors.get(item["id"]) or item.get("source")} for item in items]
+    return [{**item, "by": author_of(authors.get(item["id"]), item.get("source"))} for item in items]
 
 
 def _local_days(

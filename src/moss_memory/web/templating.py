@@ -18,6 +18,9 @@ from moss_memory.rows.times import format_time
 from moss_memory.rows.token_estimate import tokens_about
 
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$")
+_TIME_IN_TEXT = re.compile(
+    r"\b20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{3})?Z"
+)
 _STEP_PATH = re.compile(r"\bs:[0-9]{1,9}(?:\.s:[0-9]{1,9})*\b")
 
 TYPE_CHECKING = False
@@ -33,6 +36,8 @@ NODE_TYPES = ("question", "hypothesis", "evidence", "decision", "test", "update"
 """Node types with a colour; the rest has the colour of the text."""
 _AGES = (("year", 31_536_000), ("month", 2_592_000), ("week", 604_800), ("day", 86_400), ("hour", 3600), ("minute", 60))
 _MARK = re.compile(r"`([^`]*)`")
+_WAYS = ("cli", "python")
+"""Actors that name no author, only the way by which a change came."""
 _OF_PAGE = ("offset", "said", "id")
 """Parts of a query that belong to one page of a list."""
 _OF_WORKSPACE = (*_OF_PAGE, "workspace", "branch", "compare", "doc", "node", "entry", "cursor", "part", "parent")
@@ -49,7 +54,7 @@ def environment(base: str) -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
-        "ago": ago, "clock": clock, "compact": compact, "iso": iso, "number": number,
+        "ago": ago, "clock": clock, "credit": credit, "compact": compact, "iso": iso, "number": number,
         "plain_steps": plain_steps, "pretty": pretty,
         "said": flash, "seconds": seconds_of, "sentence": sentence,
         "size": format_size, "step_number": step_number, "spelled_day": format_day,
@@ -84,8 +89,9 @@ def step_number(path: str) -> str:
 
 
 def plain_steps(text: str) -> str:
-    """Return a text for agents with the paths of steps as numbers."""
-    return _STEP_PATH.sub(lambda found: f"step {step_number(found[0])}", text)
+    """Return a text for agents with the paths of steps as numbers, and times for people."""
+    plain = _STEP_PATH.sub(lambda found: f"step {step_number(found[0])}", text)
+    return _TIME_IN_TEXT.sub(lambda found: when(datetime.fromisoformat(found[0]).timestamp()), plain)
 
 
 def make_link(base: str) -> Callable[..., str]:
@@ -179,6 +185,17 @@ def seconds_of(written: str) -> float | None:
 def who(actor: str) -> str:
     """Return the author of a change for people: the reader of the pages if the change was made on a page."""
     return "you" if actor == ACTOR else actor
+
+
+def author_of(actor: str | None, source: str | None) -> str:
+    """Return who made a version: its actor, or its own source if the actor is only the way by which it came."""
+    return source if source and (not actor or actor in _WAYS) else who(actor or "")
+
+
+def credit(actor: str | None, source: str | None) -> str:
+    """Return who made a version, and the source that it names if that is another."""
+    author = author_of(actor, source)
+    return author if not source or source == author else f"{author}, source {source}"
 
 
 def number(value: int) -> str:

@@ -16,7 +16,7 @@ from moss_memory.search.embedding_queue import count_unembedded
 from moss_memory.store import Store
 from moss_memory.tools.everything.period_changes import changes_by_quarter, changes_in_period
 from moss_memory.web.artifact_pages import glance_of
-from moss_memory.web.templating import format_size, plain_steps
+from moss_memory.web.templating import credit, format_size, plain_steps
 from support.browser import Tab
 from support.http_server import HttpServer
 from support.pages_server import PagesServer
@@ -177,7 +177,14 @@ def test_the_days_of_the_chart_are_those_of_the_browser(browser: Browser, server
 
 @pytest.mark.parametrize(
     ("text", "shown"),
-    [("s:0 Read", "step 1 Read"), ("do s:1.s:2 now", "do step 2.3 now"), ("words:1", "words:1"), ("s:x", "s:x")],
+    [
+        ("s:0 Read", "step 1 Read"),
+        ("until 2026-11-18T21:36:45.287Z", "until 18 Nov 2026, 21:36 UTC"),
+        ("at 2026-99-18T21:36:45Z", "at 2026-99-18T21:36:45Z"),
+        ("do s:1.s:2 now", "do step 2.3 now"),
+        ("words:1", "words:1"),
+        ("s:x", "s:x"),
+    ],
 )
 def test_steps_are_counted_as_people_do(text: str, shown: str) -> None:
     assert plain_steps(text) == shown
@@ -285,6 +292,18 @@ def test_records_say_when_and_an_entity_says_a_source_once(tab: Tab) -> None:
     assert (copy.get_attribute("data-copy") or "").startswith("ent_")
     page = tab.open("/records/timeline")
     expect(page.locator(".log")).to_contain_text("passed")
+
+
+@pytest.mark.parametrize(
+    ("actor", "source", "shown"),
+    [
+        ("codex", "codex", "codex"), ("codex", "claude", "codex, source claude"), ("codex", None, "codex"),
+        ("", "claude", "claude"), ("cli", "Ada", "Ada"), ("cli", None, "cli"), ("browser", "you", "you"),
+        ("browser", "claude", "you, source claude"), ("", None, ""),
+    ],
+)  # fmt: skip
+def test_a_version_is_credited_to_its_author(actor: str, source: str | None, shown: str) -> None:
+    assert credit(actor, source) == shown
 
 
 def test_open_work_says_where_and_since_when(tab: Tab) -> None:

@@ -1,4 +1,4 @@
-"""Encode postings as bytes: arrays of fixed-width integers, and positions as delta-encoded varints.
+"""Encode postings as bytes, with positions as delta-encoded varints.
 
 The weight of a posting is one byte, and so is the size of its positions. If either is too large, it is stored before
 the positions as a varint. The number of positions in the title follows from the weight: each of them adds five to it.
@@ -7,14 +7,12 @@ the positions as a varint. The number of positions in the title follows from the
 from __future__ import annotations
 
 import functools
-from itertools import accumulate
 from operator import sub
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SLOT, DOC, LENGTH = "i", "q", "I"
 HEAVY = 255
 """The stored weight of a posting that weighs at least this much: its actual weight precedes the positions."""
 TITLE_WEIGHT = 5
@@ -61,36 +59,19 @@ def encode_varints(numbers: list[int]) -> bytes:
     return bytes(found)
 
 
-def decode_varints(data: bytes) -> list[int]:
-    """Decode varints."""
-    if data.isascii():
-        return list(data)
-    found = []
-    number = shift = 0
-    for byte in data:
-        if byte < 128:
-            found.append(number | byte << shift)
-            number = shift = 0
-        else:
-            number |= (byte & 127) << shift
-            shift += 7
-    return found
-
-
-def spans_of(sizes: bytes, positions: bytes) -> list[tuple[int, int]]:
-    """Return the start and end of the positions of each document, without the varint of their size."""
-    if 0 not in sizes:
-        ends = list(accumulate(sizes))
-        return list(zip([0, *ends], ends, strict=False))
-    found = []
+def ends_of(sizes: bytes, positions: bytes) -> list[int]:
+    """Return the end of the positions of each posting, given the bytes of their sizes."""
+    ends = []
     at = 0
     for size in sizes:
-        if not size:
-            start = at
+        if not size:  # a varint before the positions
+            shift = 0
             while positions[at] >= 128:
+                size |= (positions[at] & 127) << shift
+                shift += 7
                 at += 1
+            size |= positions[at] << shift
             at += 1
-            size = decode_varints(positions[start:at])[0]
-        found.append((at, at + size))
         at += size
-    return found
+        ends.append(at)
+    return ends

@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .codec import DOC, LENGTH, SLOT
 from .postings import Postings
 
 TYPE_CHECKING = False
@@ -40,7 +39,7 @@ _BUFFERED_ROW = np.dtype([
     ("slot", ">i4"), ("tag", ">i8"), ("doc", ">i8"), ("length", ">i4"), ("live", ">i2"), ("terms", ">i4"),
     ("workspace", "u8"),
 ])  # fmt: skip
-SEGMENT_COLUMNS = {"slots": f"<{SLOT}4", "docs": f"<{DOC}", "lengths": f"<{LENGTH}", "lives": "u1", "workspaces": "u8"}
+SEGMENT_COLUMNS = {"slots": "<i4", "docs": "<i8", "lengths": "<u4", "lives": "u1", "workspaces": "u8"}
 _SEGMENTS = f"select segment, tag, {', '.join(SEGMENT_COLUMNS)} from search_segments"
 _KEY = np.dtype([("number", ">i4"), ("tag", ">i8")])
 WORKSPACE_BYTES = 8

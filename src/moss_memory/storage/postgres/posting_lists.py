@@ -161,7 +161,7 @@ class PostingLists:
 
     def phrase(self, parts: list[list[int]]) -> Weights:
         """Return the documents in which a term of each part follows a term of the previous part."""
-        holding = [self._mask(numbers) for numbers in parts]
+        holding = [mask_of(self._at[np.isin(self._numbers, numbers)], self._count) for numbers in parts]
         wanted = np.logical_and.reduce(holding)
         starts: Numbers | None = None
         for distance, numbers in sorted(enumerate(parts), key=lambda one: holding[one[0]].sum()):
@@ -173,9 +173,6 @@ class PostingLists:
         weights = np.bincount(starts // POSITIONS, weights=each, minlength=self._count)
         at = np.flatnonzero(weights)
         return at, weights[at]
-
-    def _mask(self, numbers: list[int]) -> Numbers:
-        return mask_of(self._at[np.isin(self._numbers, numbers)], self._count)
 
     def _starts(self, numbers: list[int], wanted: Numbers, distance: int) -> Numbers:
         """Return the sorted starts of phrases with one of the terms at this distance, in the wanted documents."""

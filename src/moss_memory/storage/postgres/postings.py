@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .codec import spans_of
+from .codec import ends_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def _lengths(sizes: bytes, positions: bytes) -> Numbers:
     """Return the number of bytes of the positions of each posting, including the varint of their size if any."""
     if 0 not in sizes:
         return _bytes_in(sizes).astype(np.int32)
-    return np.diff([end for _, end in spans_of(sizes, positions)], prepend=0).astype(np.int32)
+    return np.diff(ends_of(sizes, positions), prepend=0).astype(np.int32)
 
 
 def runs(starts: Numbers, lengths: Numbers) -> Numbers:

@@ -25,13 +25,13 @@ from .artifact_tools import Kind, lifetime, normalize_kind, sweep_expired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import Transaction
-
-    NewTtlSeconds = int
 else:
-    NewTtlSeconds = {"type": "integer", "minimum": 1, "nullable": True, "description": "from now on; null clears"}
+    from moss_memory.registry.argument_types import Annotated
+
+NewTtlSeconds = Annotated[int, {"minimum": 1, "nullable": True}, "from now on; null clears"]
 
 UNCHANGED = 0
 """The default of a time to live; null clears it."""

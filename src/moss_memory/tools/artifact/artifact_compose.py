@@ -25,16 +25,16 @@ from .artifact_tools import ITEMS_MAX, STORED, TtlSeconds, artifact_list, artifa
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    ArtifactFormat = Literal["markdown", "json"]
-    ArtifactStoreAs = dict[str, Any]
 else:
-    ArtifactFormat = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
-    ArtifactStoreAs = {
-        "type": "object",
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
+
+ArtifactFormat = Annotated[Literal["markdown", "json"], "one text, or its parts"]
+ArtifactStoreAs = Annotated[
+    dict[str, Any],
+    {
         "properties": {
             "workspace": {"type": "string"},
             "name": {"type": "string"},
@@ -47,8 +47,9 @@ else:
         },
         "required": ["name", "kind"],
         "additionalProperties": False,
-        "description": "also store the bundle",
-    }
+    },
+    "also store the bundle",
+]
 
 _PART = ResponseSchema(
     "ArtifactPart",

@@ -58,29 +58,23 @@ from .artifact_rows import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Kind = str
-    Data = dict[str, Any]
-    ArtifactText = str
-    TtlSeconds = int
-    ExpectedVersion = int
-    Validate = bool
-    IncludeExpired = bool
-    OrderBy = Literal["updated_at", "created_at"]
-    ArtifactRestoreFilters = dict[str, Any]
 else:
-    ArtifactRestoreFilters = restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
-    Kind = {"type": "string", "description": "type of the data, e.g. explorer-finding"}
-    Data = {"type": "object", "description": "structured content, a JSON object", "own_limit": True}
-    ArtifactText = {"type": "string", "description": "rendered view for LLMs", "own_limit": True}
-    TtlSeconds = {"type": "integer", "minimum": 1, "description": "seconds until it expires"}
-    ExpectedVersion = {"type": "integer", "description": "update only this version; mode is ignored"}
-    Validate = {"type": "boolean", "description": "check data against the kind's schema"}
-    IncludeExpired = {"type": "boolean", "description": "also expired ones"}
-    OrderBy = {"type": "string", "enum": ["updated_at", "created_at"], "description": "newest first by this"}
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
+
+ArtifactRestoreFilters = Annotated[
+    dict[str, Any], restore_filters("workspace", "kind", "run_id", "phase", "role", "tag")
+]
+Kind = Annotated[str, "type of the data, e.g. explorer-finding"]
+Data = Annotated[dict[str, Any], "structured content, a JSON object", {"own_limit": True}]
+ArtifactText = Annotated[str, "rendered view for LLMs", {"own_limit": True}]
+TtlSeconds = Annotated[int, {"minimum": 1}, "seconds until it expires"]
+ExpectedVersion = Annotated[int, "update only this version; mode is ignored"]
+Validate = Annotated[bool, "check data against the kind's schema"]
+IncludeExpired = Annotated[bool, "also expired ones"]
+OrderBy = Annotated[Literal["updated_at", "created_at"], "newest first by this"]
 
 
 DATA_MAX_CHARS = 50_000

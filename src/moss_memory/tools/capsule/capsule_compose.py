@@ -26,24 +26,20 @@ from .capsule_tools import ITEMS_MAX, capsule_store, thin_recovery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Format = Literal["markdown", "json"]
-    StoreAs = dict[str, Any]
-    AppendedText = str
-    SectionName = str
-    SectionNames = list[str]
-    AppendMode = Literal["append", "replace"]
 else:
-    AppendMode = {"type": "string", "enum": ["append", "replace"], "description": "add to the section, or replace it"}
-    Format = {"type": "string", "enum": ["markdown", "json"], "description": "one text, or its parts"}
-    AppendedText = {"type": "string", "description": "text", "own_limit": True}
-    SectionName = {"type": "string", "description": "a header as it is written"}
-    SectionNames = {"type": "array", "items": {"type": "string"}, "description": "keep only these headers"}
-    StoreAs = {
-        "type": "object",
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
+
+AppendMode = Annotated[Literal["append", "replace"], "add to the section, or replace it"]
+Format = Annotated[Literal["markdown", "json"], "one text, or its parts"]
+AppendedText = Annotated[str, "text", {"own_limit": True}]
+SectionName = Annotated[str, "a header as it is written"]
+SectionNames = Annotated[list[str], "keep only these headers"]
+StoreAs = Annotated[
+    dict[str, Any],
+    {
         "properties": {
             "name": {"type": "string"},
             "workspace": {"type": "string"},
@@ -59,8 +55,9 @@ else:
         },
         "required": ["name"],
         "additionalProperties": False,
-        "description": "also store the bundle",
-    }
+    },
+    "also store the bundle",
+]
 
 SEPARATOR = "\n\n---\n\n"
 

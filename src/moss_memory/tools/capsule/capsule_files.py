@@ -29,15 +29,15 @@ from .import_lines import MOST_ERRORS, LineImporter, check_lines, parse_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.rows.list_filters import ListFilters
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
     from moss_memory.storage.origin import Origin
-
-    ImportMode = Literal["error", "replace", "rename"]
 else:
-    ImportMode = {"type": "string", "enum": ["error", "replace", "rename"], "description": "on a collision"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+ImportMode = Annotated[Literal["error", "replace", "rename"], "on a collision"]
 
 FORMAT_VERSION = "1.0"
 _BATCH_LINES = 200

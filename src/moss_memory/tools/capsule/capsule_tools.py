@@ -45,21 +45,19 @@ from .saved_in import FETCHED, code_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import Transaction
-
-    AllowThin = bool
-    Local = bool
-    CapsuleText = str
-    DeletedId = str
-    RestoreFilters = dict[str, Any]
 else:
-    RestoreFilters = restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
-    DeletedId = {"type": "string", "description": "id, as lists show it with `include_deleted`"}
-    Local = {"type": "boolean", "description": "never write it to a synced folder (tag `local`)"}
-    AllowThin = {"type": "boolean", "description": "skip the check of the six sections"}
-    CapsuleText = {"type": "string", "description": "Markdown with the six sections", "own_limit": True}
+    from moss_memory.registry.argument_types import Annotated, Any
+
+RestoreFilters = Annotated[
+    dict[str, Any], restore_filters("workspace", "tag", "name_prefix", "run_id", "phase", "role")
+]
+DeletedId = Annotated[str, "id, as lists show it with `include_deleted`"]
+Local = Annotated[bool, "never write it to a synced folder (tag `local`)"]
+AllowThin = Annotated[bool, "skip the check of the six sections"]
+CapsuleText = Annotated[str, "Markdown with the six sections", {"own_limit": True}]
 
 
 def thin_recovery(tool: str, arguments: dict[str, Any], error: MossError) -> dict[str, Any] | None:

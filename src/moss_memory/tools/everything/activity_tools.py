@@ -22,15 +22,14 @@ from moss_memory.storage.queries import load_queries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction
-
-    Period = int
-    After = int
 else:
-    Period = {"type": "integer", "minimum": 1, "description": "days up to today"}
-    After = {"type": "integer", "minimum": 0, "description": "seq of the last change that is known"}
+    from moss_memory.registry.argument_types import Annotated
+
+Period = Annotated[int, {"minimum": 1}, "days up to today"]
+After = Annotated[int, {"minimum": 0}, "seq of the last change that is known"]
 
 sql = load_queries(__file__)
 

@@ -21,19 +21,16 @@ from moss_memory.registry.responses import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.call_context import CallContext
-
-    Question = str
-    ToolNames = list[str]
-    AnyTool = str
-    Arguments = dict[str, Any]
 else:
-    Question = {"type": "string", "description": "what you want to do, in words"}
-    ToolNames = {"type": "array", "items": {"type": "string"}, "description": "exact names"}
-    AnyTool = {"type": "string", "description": "its name"}
-    Arguments = {"type": "object", "description": "as its inputSchema says", "checked_later": True}
+    from moss_memory.registry.argument_types import Annotated, Any
+
+Question = Annotated[str, "what you want to do, in words"]
+ToolNames = Annotated[list[str], "exact names"]
+AnyTool = Annotated[str, "its name"]
+Arguments = Annotated[dict[str, Any], "as its inputSchema says", {"checked_later": True}]
 
 MOST = 8
 MAX_CHARS = 4_000

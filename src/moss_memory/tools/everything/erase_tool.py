@@ -15,31 +15,21 @@ from .quote_search import quotes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.rows.hard_delete import HardDelete
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    What = Literal["capsule", "artifact", "record", "note", "trace", "node", "task"]
-    ErasedVersion = int
-    InBranch = str
-    InDocument = str
-    EntrySeq = int
-    OfTarget = str
-    OfStep = str
 else:
-    What = {
-        "type": "string",
-        "enum": ["capsule", "artifact", "record", "note", "trace", "node", "task"],
-        "description": "of what",
-    }
-    ErasedVersion = {"type": "integer", "minimum": 1, "description": "only this earlier version"}
-    InBranch = {"type": "string", "description": "branch"}
-    InDocument = {"type": "string", "description": "document"}
-    EntrySeq = {"type": "integer", "minimum": 0, "description": "number of a note or trace entry"}
-    OfTarget = {"type": "string", "description": "plan or task"}
-    OfStep = {"type": "string", "description": "only this step"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+What = Annotated[Literal["capsule", "artifact", "record", "note", "trace", "node", "task"], "of what"]
+ErasedVersion = Annotated[int, {"minimum": 1}, "only this earlier version"]
+InBranch = Annotated[str, "branch"]
+InDocument = Annotated[str, "document"]
+EntrySeq = Annotated[int, {"minimum": 0}, "number of a note or trace entry"]
+OfTarget = Annotated[str, "plan or task"]
+OfStep = Annotated[str, "only this step"]
 
 _TYPES = ("capsule", "artifact", "record", "note", "trace", "node", "task")
 _ADDRESS_ARGUMENTS = {

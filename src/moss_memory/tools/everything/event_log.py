@@ -13,17 +13,15 @@ from moss_memory.rows.times import duration_s, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction
-
-    Since = str
-    By = str
-    ToolName = str
 else:
-    Since = {"type": "string", "description": "date, time or age (7d)"}
-    By = {"type": "string", "description": "token's name"}
-    ToolName = {"type": "string", "description": "name of a tool"}
+    from moss_memory.registry.argument_types import Annotated
+
+Since = Annotated[str, "date, time or age (7d)"]
+By = Annotated[str, "token's name"]
+ToolName = Annotated[str, "name of a tool"]
 
 _EVENT = ResponseSchema(
     "LoggedEvent",

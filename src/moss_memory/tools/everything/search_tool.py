@@ -27,21 +27,18 @@ from moss_memory.rows.times import SECOND_US, instant_us
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.storage.engine import ReadTransaction
-
-    SearchTypes = list[Literal["capsule", "artifact", "note", "node", "task", "record"]]
-    Since = str
-    Until = str
 else:
-    SearchTypes = {
-        "type": "array",
-        "items": {"type": "string", "enum": list(SEARCH_TYPES)},
-        "description": "all by default; cards are nodes, steps are tasks",
-    }
-    Since = {"type": "string", "description": "first date or time of `at`, e.g. 2026-05-01"}
-    Until = {"type": "string", "description": "last date or time, included"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+SearchTypes = Annotated[
+    list[Literal["capsule", "artifact", "note", "node", "task", "record"]],
+    "all by default; cards are nodes, steps are tasks",
+]
+Since = Annotated[str, "first date or time of `at`, e.g. 2026-05-01"]
+Until = Annotated[str, "last date or time, included"]
 
 _LAST = 1 << 53
 """Later than any date."""

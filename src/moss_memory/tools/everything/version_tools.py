@@ -32,20 +32,17 @@ from moss_memory.storage.origin import actors_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.rows.versions import Versioned
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Family = Literal["capsule", "artifact"]
-    OldVersion = int
-    NewName = str
-    NewWorkspace = str
 else:
-    Family = {"type": "string", "enum": ["capsule", "artifact"], "description": "of what"}
-    OldVersion = {"type": "integer", "minimum": 1, "description": "the version to go back to"}
-    NewName = {"type": "string", "description": "its name from now on"}
-    NewWorkspace = {"type": "string", "description": "where it is from now on"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+Family = Annotated[Literal["capsule", "artifact"], "of what"]
+OldVersion = Annotated[int, {"minimum": 1}, "the version to go back to"]
+NewName = Annotated[str, "its name from now on"]
+NewWorkspace = Annotated[str, "where it is from now on"]
 
 _FAMILIES = ("capsule", "artifact")
 _ADDRESS = ("id", "workspace", "name", "fetch_key")

@@ -20,15 +20,14 @@ from .workspace_tools import figures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    WorkspaceName = str
-    NewWorkspaceName = str
 else:
-    WorkspaceName = {"type": "string", "description": "the workspace"}
-    NewWorkspaceName = {"type": "string", "description": "its name from now on"}
+    from moss_memory.registry.argument_types import Annotated
+
+WorkspaceName = Annotated[str, "the workspace"]
+NewWorkspaceName = Annotated[str, "its name from now on"]
 
 sql = load_queries(__file__)
 

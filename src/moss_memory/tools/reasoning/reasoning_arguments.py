@@ -9,62 +9,34 @@ from moss_memory.rows.names import NAME_MAX_CHARS, has_control
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    RequiredWorkspace = str
-    Target = str
-    Branch = str
-    FromBranch = str
-    IntoBranch = str
-    ToBranch = str
-    Doc = str
-    DocKind = Literal["notes", "trace"]
-    Content = str
-    EntryTitle = str
-    Format = str
-    Meta = dict[str, Any]
-    Cursor = int
-    PageLimit = int
-    DryRun = bool
-    OneOrMore = str | list[str]
-    UnlistedLink = str | list[str]
-    TagName = str
-    Point = str | int
-    CardInput = dict[str, Any] | str
-    TraceDoc = str
-    GraphDoc = str
-    NotesDoc = str
+    from typing import Annotated, Any, Literal
 else:
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
-    def _text(description):
-        return {"type": "string", "description": description}
-
-    def _number(description, minimum):
-        return {"type": "integer", "minimum": minimum, "description": description}
-
-    RequiredWorkspace = _text("project namespace")
-    Target = _text("PLAN-001 or TASK-001, instead of branch and doc")
-    Branch = _text("`branch` and `ref` mean the same; default: the checkout")
-    FromBranch = _text("branch that is compared or merged")
-    IntoBranch = _text("branch that receives")
-    ToBranch = _text("branch whose state is shown")
-    Doc = _text("document name")
-    DocKind = {"type": "string", "enum": ["notes", "trace"], "description": "which document of a target"}
-    Content = _text("text of the note")
-    EntryTitle = _text("short title")
-    Format = _text("e.g. markdown")
-    Meta = {"type": "object", "description": "free-form JSON"}
-    Cursor = _number("next_cursor of the page before", 0)
-    PageLimit = _number("most rows", 1)
-    DryRun = {"type": "boolean", "description": "only tell, write nothing"}
-    OneOrMore = {"type": ["string", "array"], "items": {"type": "string"}}
-    UnlistedLink = {**OneOrMore, "unlisted": True}  # accepted; the list of tools shows the links that suit the type
-    TagName = _text("tag name")
-    Point = {"type": ["string", "integer"], "description": "seq or tag name"}
-    CardInput = {"type": ["object", "string"], "description": "{title, text, ...}, `key: value` lines, or plain text"}
-    TraceDoc = _text("default trace")
-    GraphDoc = _text("default graph")
-    NotesDoc = _text("default notes")
+RequiredWorkspace = Annotated[str, "project namespace"]
+Target = Annotated[str, "PLAN-001 or TASK-001, instead of branch and doc"]
+Branch = Annotated[str, "`branch` and `ref` mean the same; default: the checkout"]
+FromBranch = Annotated[str, "branch that is compared or merged"]
+IntoBranch = Annotated[str, "branch that receives"]
+ToBranch = Annotated[str, "branch whose state is shown"]
+Doc = Annotated[str, "document name"]
+DocKind = Annotated[Literal["notes", "trace"], "which document of a target"]
+Content = Annotated[str, "text of the note"]
+EntryTitle = Annotated[str, "short title"]
+Format = Annotated[str, "e.g. markdown"]
+Meta = Annotated[dict[str, Any], "free-form JSON"]
+Cursor = Annotated[int, {"minimum": 0}, "next_cursor of the page before"]
+PageLimit = Annotated[int, {"minimum": 1}, "most rows"]
+DryRun = Annotated[bool, "only tell, write nothing"]
+OneOrMore = Annotated[str | list[str], {}]
+UnlistedLink = Annotated[str | list[str], {"unlisted": True}]
+"""Accepted, but not listed: the list of tools shows the links that suit the type."""
+TagName = Annotated[str, "tag name"]
+Point = Annotated[str | int, "seq or tag name"]
+CardInput = Annotated[dict[str, Any] | str, "{title, text, ...}, `key: value` lines, or plain text"]
+TraceDoc = Annotated[str, "default trace"]
+GraphDoc = Annotated[str, "default graph"]
+NotesDoc = Annotated[str, "default notes"]
 
 REF = {"ref": "branch"}
 """Alias for tools with the argument `branch`."""

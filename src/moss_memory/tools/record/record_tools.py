@@ -39,50 +39,25 @@ from .submission import Submission, errors_in_provenance, first_answer, sql
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    CapabilityId = str
-    OneCapability = str
-    Body = dict[str, Any]
-    Provenance = dict[str, Any]
-    ClientRequestId = str
-    RecordType = str
-    Properties = dict[str, Any]
-    SearchTerms = str | list[str]
-    RecordIds = list[str]
-    IncludeTotal = bool
-    RecordLimit = int
-    RecordOffset = int
-    EntityType = str
-    IncludeSnapshots = bool
-    IncludeProvenance = bool
-    Relations = bool
-    Moment = str
-    EventType = str
-    RecordId = str
-    EntityId = str
 else:
+    from moss_memory.registry.argument_types import Annotated, Any
 
-    def _text(description):
-        return {"type": "string", "description": description}
-
-    def _flag(description):
-        return {"type": "boolean", "description": description}
-
-    CapabilityId = _text(
+CapabilityId = Annotated[
+    str,
+    (
         "neotoma:store_X:v1, X: feature_unit, release, agent_decision, architectural_decision, agent_session, "
         "validation_result, codebase_entity"
-    )
-    OneCapability = _text("only this one")
-    Body = {
-        "type": "object",
-        "description": "its fields (`record_capabilities`), e.g. decision, rationale, timestamp",
-    }
-    Provenance = {
-        "type": "object",
+    ),
+]
+OneCapability = Annotated[str, "only this one"]
+Body = Annotated[dict[str, Any], "its fields (`record_capabilities`), e.g. decision, rationale, timestamp"]
+Provenance = Annotated[
+    dict[str, Any],
+    {
         "properties": {
             "source_refs": {"type": "array", "items": {"type": "string"}},
             "extracted_at": {"type": "string"},
@@ -91,24 +66,25 @@ else:
             "unmapped": {"type": "object"},
         },
         "additionalProperties": False,
-        "description": "where it comes from",
-    }
-    ClientRequestId = _text("repeats with it change nothing")
-    RecordType = _text("e.g. feature_unit")
-    Properties = {"type": "object", "description": 'fields must equal or contain, e.g. {"status": "planning"}'}
-    SearchTerms = {"type": ["array", "string"], "items": {"type": "string"}, "description": "words; any may match"}
-    RecordIds = {"type": "array", "items": {"type": "string"}, "description": "payload_ids"}
-    IncludeTotal = _flag("also how many match")
-    RecordLimit = {"type": "integer", "minimum": 1, "description": "most rows"}
-    RecordOffset = {"type": "integer", "minimum": 0, "description": "rows to skip"}
-    EntityType = _text("e.g. release")
-    IncludeSnapshots = _flag("with what is known of them")
-    IncludeProvenance = _flag("where each field comes from")
-    Relations = _flag("also `references` and `referenced_by`")
-    Moment = _text("ISO 8601 date or time")
-    EventType = _text("e.g. feature_unit.created")
-    RecordId = _text("payload_id that told of it")
-    EntityId = _text("id of an entity")
+    },
+    "where it comes from",
+]
+ClientRequestId = Annotated[str, "repeats with it change nothing"]
+RecordType = Annotated[str, "e.g. feature_unit"]
+Properties = Annotated[dict[str, Any], 'fields must equal or contain, e.g. {"status": "planning"}']
+SearchTerms = Annotated[str | list[str], {"type": ["array", "string"]}, "words; any may match"]
+RecordIds = Annotated[list[str], "payload_ids"]
+IncludeTotal = Annotated[bool, "also how many match"]
+RecordLimit = Annotated[int, {"minimum": 1}, "most rows"]
+RecordOffset = Annotated[int, {"minimum": 0}, "rows to skip"]
+EntityType = Annotated[str, "e.g. release"]
+IncludeSnapshots = Annotated[bool, "with what is known of them"]
+IncludeProvenance = Annotated[bool, "where each field comes from"]
+Relations = Annotated[bool, "also `references` and `referenced_by`"]
+Moment = Annotated[str, "ISO 8601 date or time"]
+EventType = Annotated[str, "e.g. feature_unit.created"]
+RecordId = Annotated[str, "payload_id that told of it"]
+EntityId = Annotated[str, "id of an entity"]
 
 
 RECOVERY_MAX_CHARS = 4000

@@ -19,19 +19,17 @@ from .task_writes import Mutation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
     from moss_memory.tools.task.model.task_rows import Step
-
-    Agent = str
-    LeaseSeconds = int
-    Release = bool
 else:
-    Agent = {"type": "string", "description": "who works on it"}
-    LeaseSeconds = {"type": "integer", "minimum": 1, "description": "how long it is yours"}
-    Release = {"type": "boolean", "description": "give it back"}
+    from moss_memory.registry.argument_types import Annotated
+
+Agent = Annotated[str, "who works on it"]
+LeaseSeconds = Annotated[int, {"minimum": 1}, "how long it is yours"]
+Release = Annotated[bool, "give it back"]
 
 READY_MAX = 200
 LEASE_S = 1800

@@ -20,16 +20,15 @@ from .task_responses import EVENT, STEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Since = str
-    AsCapsule = bool
 else:
-    Since = {"type": "string", "description": "event_id; those after it"}
-    AsCapsule = {"type": "boolean", "description": "also store it as capsule <target>-handoff"}
+    from moss_memory.registry.argument_types import Annotated
+
+Since = Annotated[str, "event_id; those after it"]
+AsCapsule = Annotated[bool, "also store it as capsule <target>-handoff"]
 
 EVENTS_MAX = 200
 SHOWN_STEPS = 200

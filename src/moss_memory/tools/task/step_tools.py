@@ -44,21 +44,17 @@ from .task_writes import Mutation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    ParentStep = str
-    NoteText = str
-    NoteAgent = str
-    Blocked = bool
-    Reason = str
 else:
-    ParentStep = {"type": "string", "description": "path or id of the step to divide"}
-    NoteAgent = {"type": "string", "description": "renews the claim of this agent"}
-    NoteText = {"type": "string", "description": "progress worth remembering"}
-    Blocked = {"type": "boolean", "description": "false unblocks"}
-    Reason = {"type": "string", "description": "what it waits for"}
+    from moss_memory.registry.argument_types import Annotated
+
+ParentStep = Annotated[str, "path or id of the step to divide"]
+NoteAgent = Annotated[str, "renews the claim of this agent"]
+NoteText = Annotated[str, "progress worth remembering"]
+Blocked = Annotated[bool, "false unblocks"]
+Reason = Annotated[str, "what it waits for"]
 
 _TEXTS = ("success_criteria", "tests", "blockers")
 _CONFIRMS = {"success_criteria": "criteria", "tests": "tests"}

@@ -7,37 +7,21 @@ from moss_memory.tools.reasoning.reasoning_arguments import PageLimit, RequiredW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
-    Kind = Literal["plan", "task"]
-    TaskId = str
-    TaskTitle = str
-    Description = str
-    Priority = Literal["low", "normal", "high"]
-    TaskStatus = Literal["TODO", "ACTIVE", "DONE"]
-    Revision = int
-    Steps = list[dict[str, Any]]
-    StepId = str
-    StepPath = str
-    ClosingAgent = str
-    Texts = str | list[str]
-    Checkpoints = dict[str, Any]
-    Contract = dict[str, Any]
+    from typing import Annotated, Any, Literal
 else:
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
 
-    def _text(description):
-        return {"type": "string", "description": description}
-
-    Texts = {"type": ["string", "array"], "items": {"type": "string"}}
-    Kind = {"type": "string", "enum": ["plan", "task"]}
-    TaskId = _text("e.g. TASK-001")
-    TaskTitle = _text("what is to be done")
-    Description = _text("details; empty clears")
-    Priority = {"type": "string", "enum": ["low", "normal", "high"]}
-    TaskStatus = {"type": "string", "enum": ["TODO", "ACTIVE", "DONE"]}
-    Revision = {"type": "integer", "description": "refuse if it is at another revision"}
-    Steps = {
-        "type": "array",
+Texts = Annotated[str | list[str], {}]
+Kind = Annotated[Literal["plan", "task"], {}]
+TaskId = Annotated[str, "e.g. TASK-001"]
+TaskTitle = Annotated[str, "what is to be done"]
+Description = Annotated[str, "details; empty clears"]
+Priority = Annotated[Literal["low", "normal", "high"], {}]
+TaskStatus = Annotated[Literal["TODO", "ACTIVE", "DONE"], {}]
+Revision = Annotated[int, "refuse if it is at another revision"]
+Steps = Annotated[
+    list[dict[str, Any]],
+    {
         "items": {
             "type": "object",
             "properties": {
@@ -48,13 +32,15 @@ else:
             },
             "required": ["title"],
             "additionalProperties": False,
-        },
-    }
-    StepId = _text("STEP-001")
-    StepPath = _text("or s:0.s:2")
-    ClosingAgent = {"type": "string", "description": "who closes it", "unlisted": True}
-    Checkpoints = {
-        "type": "object",
+        }
+    },
+]
+StepId = Annotated[str, "STEP-001"]
+StepPath = Annotated[str, "or s:0.s:2"]
+ClosingAgent = Annotated[str, "who closes it", {"unlisted": True}]
+Checkpoints = Annotated[
+    dict[str, Any],
+    {
         "properties": {
             "criteria": {"type": "boolean"},
             "tests": {"type": "boolean"},
@@ -63,9 +49,10 @@ else:
             "docs": {"type": "boolean"},
         },
         "additionalProperties": False,
-        "description": "true for what you checked; false takes back",
-    }
-    Contract = {"type": "object", "description": "plans only; e.g. {goal, done_when}; {} clears"}
+    },
+    "true for what you checked; false takes back",
+]
+Contract = Annotated[dict[str, Any], "plans only; e.g. {goal, done_when}; {} clears"]
 
 TITLE_MAX_CHARS = 1000
 ITEMS_MAX = 200

@@ -61,16 +61,15 @@ from .task_writes import Mutation, emit, mutation_response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    FocusAction = Literal["get", "set", "clear"]
-    ParentId = str
 else:
-    FocusAction = {"type": "string", "enum": ["get", "set", "clear"], "description": "set when a target is given"}
-    ParentId = {"type": "string", "description": "id of the plan"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+FocusAction = Annotated[Literal["get", "set", "clear"], "set when a target is given"]
+ParentId = Annotated[str, "id of the plan"]
 
 LIST_MAX = 200
 _EDITABLE = ("title", "description", "priority", "tags", "depends_on", "contract")

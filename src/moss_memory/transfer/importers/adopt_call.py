@@ -8,21 +8,17 @@ from moss_memory.registry.responses import ResponseSchema, integer, list_of, map
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import Transaction
-
-    SourceName = str
-    Items = list[dict[str, Any]]
-    FileName = str
-    WorkspaceName = str
-    Try = bool
 else:
-    SourceName = {"type": "string"}
-    Items = {"type": "array", "items": {"type": "object"}}
-    FileName = {"type": "string"}
-    WorkspaceName = {"type": "string"}
-    Try = {"type": "boolean"}
+    from moss_memory.registry.argument_types import Annotated, Any
+
+SourceName = Annotated[str, {}]
+Items = Annotated[list[dict[str, Any]], {}]
+FileName = Annotated[str, {}]
+WorkspaceName = Annotated[str, {}]
+Try = Annotated[bool, {}]
 
 SKIPPED = ResponseSchema("SkippedItem", {"file": text("file"), "item": text("what"), "reason": text("why")})
 

@@ -32,16 +32,15 @@ from .visible_ranges import last_number, reserve_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    BranchName = str
-    ExistingBranch = str
 else:
-    BranchName = {"type": "string", "description": "branch name"}
-    ExistingBranch = {"type": "string", "description": "existing branch"}
+    from moss_memory.registry.argument_types import Annotated
+
+BranchName = Annotated[str, "branch name"]
+ExistingBranch = Annotated[str, "existing branch"]
 
 BRANCHES_MAX = 1000
 _CANONICAL = re.compile(r"task/TASK-\d+|plan/PLAN-\d+")

@@ -30,15 +30,15 @@ from .visible_ranges import graph_view, log_view, reserve_numbers, subtract_rang
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
     from .visible_ranges import View
-
-    BaseBranch = str
 else:
-    BaseBranch = {"type": "string", "description": "its base, which is the default"}
+    from moss_memory.registry.argument_types import Annotated
+
+BaseBranch = Annotated[str, "its base, which is the default"]
 
 MERGE_MAX = 1000
 _NO_LIMIT = 2**31

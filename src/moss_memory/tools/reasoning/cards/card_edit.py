@@ -45,33 +45,27 @@ from .status_changes import change_status, trace_of_card
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.storage.engine import Transaction
-
-    CardId = str
-    Relation = str
-    CardStatus = str
-    StatusReason = str
-    Pinned = bool
-    SubgoalTitle = str
-    SubgoalText = str
 else:
-    CardId = {"type": "string", "description": "id of a card"}
-    Relation = {
-        "type": "string",
-        "examples": ["supports", "blocks", "answers", "rejects", "supersedes", "tests"],
-        "description": "supports, blocks, answers, rejects, supersedes, tests, or your own word",
-    }
-    CardStatus = {
-        "type": "string",
-        "examples": ["open", "closed", "resolved", "rejected", "superseded"],
-        "description": "open, closed, resolved, rejected, superseded, or your own word",
-    }
-    StatusReason = {"type": "string", "description": "why; it is kept in the trace"}
-    Pinned = {"type": "boolean", "description": "false unpins"}
-    SubgoalTitle = {"type": "string", "description": "what to find out"}
-    SubgoalText = {"type": "string", "description": "details"}
+    from moss_memory.registry.argument_types import Annotated
+
+CardId = Annotated[str, "id of a card"]
+Relation = Annotated[
+    str,
+    {"examples": ["supports", "blocks", "answers", "rejects", "supersedes", "tests"]},
+    "supports, blocks, answers, rejects, supersedes, tests, or your own word",
+]
+CardStatus = Annotated[
+    str,
+    {"examples": ["open", "closed", "resolved", "rejected", "superseded"]},
+    "open, closed, resolved, rejected, superseded, or your own word",
+]
+StatusReason = Annotated[str, "why; it is kept in the trace"]
+Pinned = Annotated[bool, "false unpins"]
+SubgoalTitle = Annotated[str, "what to find out"]
+SubgoalText = Annotated[str, "details"]
 
 IDS_MAX = 1000
 SUBGOAL = "subgoal"

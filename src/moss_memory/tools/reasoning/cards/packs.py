@@ -43,20 +43,15 @@ from .pack_rows import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
-
-    Include = list[Literal["capsules", "artifacts"]]
-    RunOfWork = str
 else:
-    Include = {
-        "type": "array",
-        "items": {"type": "string", "enum": ["capsules", "artifacts"]},
-        "description": "also the latest capsule, and the artifacts of the run",
-    }
-    RunOfWork = {"type": "string", "description": "default: the latest capsule's"}
+    from moss_memory.registry.argument_types import Annotated, Literal
+
+Include = Annotated[list[Literal["capsules", "artifacts"]], "also the latest capsule, and the artifacts of the run"]
+RunOfWork = Annotated[str, "default: the latest capsule's"]
 
 CANDIDATES = 5
 ARTIFACTS_MAX = 20

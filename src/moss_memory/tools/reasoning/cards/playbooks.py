@@ -12,16 +12,15 @@ from .card_model import CARD_TYPES, check_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
-
-    CardType = str
-    Playbook = str
 else:
-    CardType = {"type": "string", "description": "type of card"}
-    Playbook = {"type": "string", "description": "name of the playbook"}
+    from moss_memory.registry.argument_types import Annotated
+
+CardType = Annotated[str, "type of card"]
+Playbook = Annotated[str, "name of the playbook"]
 
 _TEMPLATE = ResponseSchema(
     "CardTemplate",

@@ -31,27 +31,22 @@ from .node_versions import Version, edge, render_key, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Row, Transaction
-
-    ConflictId = str
-    ConflictStatus = Literal["open", "resolved"]
-    Resolution = Literal["use_from", "use_into", "use_content"]
-    ResolvedContent = dict[str, Any]
 else:
-    ConflictId = {"type": "string", "description": "from a merge, or the list of conflicts"}
-    ConflictStatus = {"type": "string", "enum": ["open", "resolved"], "description": "all by default"}
-    Resolution = {
-        "type": "string",
-        "enum": ["use_from", "use_into", "use_content"],
-        "description": "take the merged branch's state, keep the destination's, or write `content`",
-    }
-    ResolvedContent = {
-        "type": "object",
-        "description": "for use_content: the node's fields (type, title, text, status, tags, meta), or the edge's meta",
-    }
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
+
+ConflictId = Annotated[str, "from a merge, or the list of conflicts"]
+ConflictStatus = Annotated[Literal["open", "resolved"], "all by default"]
+Resolution = Annotated[
+    Literal["use_from", "use_into", "use_content"],
+    "take the merged branch's state, keep the destination's, or write `content`",
+]
+ResolvedContent = Annotated[
+    dict[str, Any], "for use_content: the node's fields (type, title, text, status, tags, meta), or the edge's meta"
+]
 
 _SIDES = ("base", "from", "into")
 

@@ -49,21 +49,17 @@ from .node_versions import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, Literal
+    from typing import Annotated, Any, Literal
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    OpName = Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"]
-    Ops = list[dict[str, Any]]
-    Status = str
-    TextPart = str
-    IncludeEdges = bool
-    IncludeDeletedNodes = bool
 else:
-    OpName = {"type": "string", "enum": ["node_upsert", "node_delete", "edge_upsert", "edge_delete"]}
-    Ops = {
-        "type": "array",
+    from moss_memory.registry.argument_types import Annotated, Any, Literal
+
+OpName = Annotated[Literal["node_upsert", "node_delete", "edge_upsert", "edge_delete"], {}]
+Ops = Annotated[
+    list[dict[str, Any]],
+    {
         "items": {
             "type": "object",
             "properties": {
@@ -76,13 +72,14 @@ else:
             },
             "required": ["op"],
             "additionalProperties": False,
-        },
-        "description": "nodes have id and type, edges from, rel and to",
-    }
-    Status = {"type": "string", "description": "exact status"}
-    TextPart = {"type": "string", "description": "part of title or text, in any case"}
-    IncludeEdges = {"type": "boolean", "description": "with the edges between the nodes"}
-    IncludeDeletedNodes = {"type": "boolean", "description": "also deleted ones"}
+        }
+    },
+    "nodes have id and type, edges from, rel and to",
+]
+Status = Annotated[str, "exact status"]
+TextPart = Annotated[str, "part of title or text, in any case"]
+IncludeEdges = Annotated[bool, "with the edges between the nodes"]
+IncludeDeletedNodes = Annotated[bool, "also deleted ones"]
 
 EDGES_MAX = 1000
 ERRORS_MAX = 500

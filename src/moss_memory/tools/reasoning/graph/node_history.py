@@ -24,15 +24,15 @@ from .node_versions import Version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
     from moss_memory.tools.reasoning.branches.visible_ranges import View
-
-    NodeId = str
 else:
-    NodeId = {"type": "string", "description": "id of a card or node"}
+    from moss_memory.registry.argument_types import Annotated
+
+NodeId = Annotated[str, "id of a card or node"]
 
 _SHOWN = ("status", "title", "text")
 _COMPARED = ("type", *_SHOWN, "tags", "meta", "deleted")

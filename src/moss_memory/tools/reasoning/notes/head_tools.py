@@ -46,14 +46,14 @@ from .note_tools import Rows, next_cursor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Force = bool
 else:
-    Force = {"type": "boolean", "description": "move a tag that exists"}
+    from moss_memory.registry.argument_types import Annotated
+
+Force = Annotated[bool, "move a tag that exists"]
 
 
 @operation(

@@ -44,16 +44,15 @@ from .note_tools import Rows, append, check_note, next_cursor, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    Artifact = str
-    Message = str
 else:
-    Artifact = {"type": "string", "description": "content of the note"}
-    Message = {"type": "string", "description": "what this commit says, in a line"}
+    from moss_memory.registry.argument_types import Annotated
+
+Artifact = Annotated[str, "content of the note"]
+Message = Annotated[str, "what this commit says, in a line"]
 
 _LINE_CHARS = 200
 

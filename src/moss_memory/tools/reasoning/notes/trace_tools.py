@@ -31,32 +31,23 @@ from .note_tools import Note, append, check_note, page_fields, tail
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
+    from typing import Annotated, Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-
-    StepTitle = str
-    StepMessage = str
-    StepMode = str
-    Thought = str
-    Number = int
-    Needed = bool
-    IsRevision = bool
-    ThoughtBranch = str
 else:
-    StepTitle = {"type": "string", "description": "what was done, in a line"}
-    StepMessage = {"type": "string", "description": "what came of it"}
-    StepMode = {
-        "type": "string",
-        "examples": ["explore", "test", "verify", "decide"],
-        "description": "explore, test, verify, decide, or your own word",
-    }
-    Thought = {"type": "string", "description": "the thought itself"}
-    Number = {"type": "integer", "minimum": 1}
-    Needed = {"type": "boolean", "description": "whether another one follows"}
-    IsRevision = {"type": "boolean", "description": "corrects an earlier thought"}
-    ThoughtBranch = {"type": "string", "description": "name of the line of thought"}
+    from moss_memory.registry.argument_types import Annotated
+
+StepTitle = Annotated[str, "what was done, in a line"]
+StepMessage = Annotated[str, "what came of it"]
+StepMode = Annotated[
+    str, {"examples": ["explore", "test", "verify", "decide"]}, "explore, test, verify, decide, or your own word"
+]
+Thought = Annotated[str, "the thought itself"]
+Number = Annotated[int, {"minimum": 1}]
+Needed = Annotated[bool, "whether another one follows"]
+IsRevision = Annotated[bool, "corrects an earlier thought"]
+ThoughtBranch = Annotated[str, "name of the line of thought"]
 
 STEP_FORMAT = "trace_step"
 _NUMBERS = ("thought_number", "total_thoughts")
