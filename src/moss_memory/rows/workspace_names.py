@@ -24,7 +24,7 @@ _NAMES = (
     "with recursive found(workspace_norm) as (select min(workspace_norm) from {table} union all "
     "select (select min(workspace_norm) from {table} and workspace_norm > found.workspace_norm) "
     "from found where found.workspace_norm is not null) "
-    "select workspace_norm from found where workspace_norm is not null limit :limit"
+    "select workspace_norm{more} from found where workspace_norm is not null limit :limit"
 )
 """The workspaces of a table one after the other: each step looks up the next name, so rows in between cost nothing."""
 
@@ -47,10 +47,27 @@ _SPELLED = {
 }
 """The original spelling of a workspace by the tables that have it, in the order of lookup."""
 
+_SPELLED_BY = {"capsule": "capsules", "artifact": "artifacts", "record": "records"}
+"""The table with the spellings of a family's workspaces, if it is not the one of all workspaces."""
+
 
 def workspaces_of(tx: ReadTransaction, family: str) -> list[str]:
     """Return the normal forms of the workspaces of a family, at most `MAX_WORKSPACES`."""
-    return [row[0] for row in tx.stream(_NAMES.format(table=TABLES[family]), {"limit": MAX_WORKSPACES})]
+    names = _NAMES.format(table=TABLES[family], more="")
+    return [row[0] for row in tx.stream(names, {"limit": MAX_WORKSPACES})]
+
+
+def spelled_workspaces(tx: ReadTransaction) -> dict[str, tuple[str, list[str]]]:
+    """Return the last spelling of each workspace and its families that are not disabled, by one statement a family."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for family in (*_SPELLED_BY, *(TABLES.keys() - _SPELLED_BY.keys())):
+        if family in tx.config.disabled_types:
+            continue
+        spelled = _SPELLED[_SPELLED_BY.get(family, "workspaces")].replace(":workspace", "found.workspace_norm")
+        statement = _NAMES.format(table=TABLES[family], more=f", ({spelled})")
+        for workspace, spelling in tx.stream(statement, {"limit": MAX_WORKSPACES}):
+            found.setdefault(workspace, (spelling or workspace, []))[1].append(family)
+    return found
 
 
 def workspace_exists(tx: ReadTransaction, workspace_norm: str) -> bool:

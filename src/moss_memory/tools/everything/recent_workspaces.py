@@ -6,7 +6,7 @@ from moss_memory.registry.arguments import Limit
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, TableColumn, integer, list_of, moment_ms, text, texts
 from moss_memory.rows.paging import Page
-from moss_memory.rows.workspace_names import MAX_WORKSPACES, TABLES, latest_spelling, workspaces_of
+from moss_memory.rows.workspace_names import MAX_WORKSPACES, spelled_workspaces
 
 from .workspace_tools import CHANGES_READ, sql
 
@@ -44,28 +44,25 @@ RECENT = ResponseSchema(
 def moss_recent(tx: ReadTransaction, *, limit: Limit = 50) -> dict[str, Any]:
     """List the workspaces that changed last and what they hold, without counting it; at most 500."""
     page = Page(limit, 0, maximum=MAX_WORKSPACES)
-    held = _families_by_workspace(tx)
+    spelled = spelled_workspaces(tx)
+    held = {one: families for one, (_, found) in spelled.items() if (families := _with_content(tx, one, found))}
     changed = {workspace: (seq, ts_ms) for workspace, seq, ts_ms in tx.stream(sql["recent"], {"limit": CHANGES_READ})}
     days = {workspace: _last_day(tx, workspace) for workspace in held if workspace not in changed}
     ordered = sorted(held, key=lambda one: (-changed.get(one, (0, 0))[0], -(days.get(one) or 0), one))
     return {
         "workspaces": [
-            {"workspace": latest_spelling(tx, one), "holds": held[one], **_time_fields(changed.get(one), days.get(one))}
+            {"workspace": spelled[one][0], "holds": held[one], **_time_fields(changed.get(one), days.get(one))}
             for one in ordered[: page.limit]
         ],
         "total": len(held),
     }
 
 
-def _families_by_workspace(tx: ReadTransaction) -> dict[str, list[str]]:
-    """Return the families with content in each workspace, by its normal form."""
-    found: dict[str, list[str]] = {}
-    for family in TABLES.keys() - set(tx.config.disabled_types):
-        for workspace in workspaces_of(tx, family):
-            check = _CONTENT_CHECKS.get(family)
-            if check is None or tx.value(check, {"workspace": workspace, "now": tx.now}):
-                found.setdefault(workspace, []).append(family)
-    return {workspace: sorted(families) for workspace, families in found.items()}
+def _with_content(tx: ReadTransaction, workspace: str, families: list[str]) -> list[str]:
+    """Return the families of which a workspace has content."""
+    checks = {family: _CONTENT_CHECKS.get(family) for family in families}
+    values = {"workspace": workspace, "now": tx.now}
+    return sorted([family for family, check in checks.items() if check is None or tx.value(check, values)])
 
 
 def _last_day(tx: ReadTransaction, workspace: str) -> int | None:
