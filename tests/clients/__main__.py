@@ -22,6 +22,7 @@ LINES: dict[str, Callable[[Path], tuple[int, list[str]]]] = {
     "Inspector over HTTP": lambda folder: inspector.run("http", folder),
     "MCPB bundle": bundle.run,
     "Claude Code": programs.claude_code,
+    "Claude Code's tool search": programs.tool_search,
     "Codex": programs.codex,
     "Gemini CLI": programs.gemini,
     "moss connect, stdio": programs.by_moss_connect,

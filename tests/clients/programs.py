@@ -12,7 +12,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from clients.node import environment, installed
+from clients.scripted_model import ScriptedModel
 from moss_memory.http.http_clients import connections
+from moss_memory.registry.catalog import CORE
 from support.http_server import HttpServer
 
 CLAUDE = ("@anthropic-ai/claude-code", "latest")
@@ -28,6 +30,20 @@ _CODEX_ASKED: tuple[dict[str, object], ...] = (
 def claude_code(folder: Path) -> tuple[int, list[str]]:
     """`claude mcp add` as printed, then `claude mcp list` says that it is connected."""
     return _connected("Claude Code", CLAUDE, ["claude", "mcp", "list"], "Connected", folder)
+
+
+def tool_search(folder: Path) -> tuple[int, list[str]]:
+    """Claude Code offers a model the `core` at once and finds `moss_revert` by an everyday word, as the hints say."""
+    with ScriptedModel("undo") as model:
+        run = _shell(CLAUDE, folder, ANTHROPIC_BASE_URL=model.url, ANTHROPIC_API_KEY="none", DISABLE_AUTOUPDATER="1")
+        done = run("moss connect claude-code && claude -p 'Search for a tool' --model claude-sonnet-4-5")
+        if not model.requests:
+            return 0, [(done.stdout + done.stderr)[-400:]]
+        offered = {name for name in model.offered() if name.startswith("mcp__moss__")}
+        found = model.found()
+        failed = [] if offered == {f"mcp__moss__{name}" for name in CORE} else [f"offered at once: {sorted(offered)}"]
+        failed += [] if found[:1] == ["mcp__moss__moss_revert"] else [f"found for 'undo': {found}"]
+        return 2 - len(failed), failed
 
 
 def gemini(folder: Path) -> tuple[int, list[str]]:

@@ -961,6 +961,8 @@ decisions §10: a call that lacks an argument, or names things in another way, l
     test_a_bundle_of_nothing_leads_to_the_list
     test_a_bundle_of_bad_values_is_not_guessed
     test_a_bundle_of_capsules_by_run_is_proposed_with_its_items
+    test_a_step_that_is_named_in_another_way_leads_to_the_steps
+    test_a_conflict_without_a_choice_leads_to_its_sides
 decisions §10: an empty list in a workspace that does not exist names the nearest ones
     test_an_empty_list_of_a_mistyped_workspace_names_the_nearest
     test_a_list_of_an_existing_workspace_has_no_hint

@@ -201,3 +201,29 @@ def test_an_id_that_is_none_of_a_note_or_step_is_refused(call: Door) -> None:
     error = call.refuses("NOT_FOUND", "moss_erase", type="task", id="STEP-999", **W)
     assert error.recovery is not None
     assert call(error.recovery["tool"], **error.recovery["arguments"])["items"]
+
+
+@pytest.mark.parametrize("sent", [{"step": 1}, {"step": "the first"}, {"done": True}])
+def test_a_step_that_is_named_in_another_way_leads_to_the_steps(call: Door, sent: dict[str, Any]) -> None:
+    call("tasks_create", **W, kind="task", title="t", steps=[{"title": "one"}, {"title": "two"}])
+    expected = ("tasks_show", {**W, "target": "TASK-001"})
+    assert proposed(call, "tasks_done", **W, target="TASK-001", **sent) == expected
+    assert call(expected[0], **expected[1])["steps"][0]["step_id"] == "STEP-001"
+
+
+@pytest.mark.parametrize("sent", [{}, {"resolution": "theirs"}])
+def test_a_conflict_without_a_choice_leads_to_its_sides(call: Door, sent: dict[str, Any]) -> None:
+    def upsert(branch: str, title: str) -> None:
+        ops = [{"op": "node_upsert", "id": "n", "type": "note", "title": title}]
+        call("branchmind_graph_apply", **W, branch=branch, ops=ops)
+
+    call("branchmind_init", **W)
+    call("branchmind_branch_create", **W, name="b")
+    upsert("b", "there")
+    upsert("main", "here")
+    [conflict] = call("branchmind_merge_back", **W, **{"from": "b"})["conflicts"]
+    here = {**W, "conflict_id": conflict["conflict_id"]}
+    assert proposed(call, "branchmind_graph_conflict_resolve", **here, **sent) == (
+        "branchmind_graph_conflict_show", here,
+    )  # fmt: skip
+    assert call("branchmind_graph_conflict_show", **here)["conflict"]["from"]["title"] == "there"

@@ -58,6 +58,8 @@ class CodeState:
         A repository that was given an `origin` has another kind of id from then on.
         """
         own, others = self.repository_id, other.repository_id
+        if own and own == others:
+            return True
         if own and others and own.partition("-")[0] == others.partition("-")[0]:
             return self.shares_id(other)
         return self.repository == other.repository or self.shares_id(other)

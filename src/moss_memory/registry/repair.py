@@ -117,7 +117,7 @@ def _meant(sent: str, value: Any, known: dict[str, Schema]) -> str | None:
     if f"{snake}s" in known:
         return f"{snake}s"
     if snake == "step" and {"path", "step_id"} <= known.keys():
-        return "path" if str(value).startswith("s:") else "step_id"
+        return "path" if str(value).startswith("s:") else "step_id" if str(value).startswith("STEP-") else None
     meant = [words[0] for words in map(str.split, _WORDS_FOR) if snake in words[1:] and words[0] in known]
     if meant:
         return meant[0] if len(set(meant)) == 1 else None

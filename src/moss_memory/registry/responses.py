@@ -308,7 +308,7 @@ WRITTEN: dict[str, Field] = {
 """The fields that every answer of a writing tool may have."""
 
 HINT: dict[str, Field] = {
-    "hint": text("of an empty list in a workspace that does not exist: the nearest ones", optional=True, shown="never")
+    "hint": text("why an empty list is empty: a workspace or a value that does not exist", optional=True, shown="never")
 }
 """The field of lists that read a workspace which does not exist as empty."""
 OMITTED = Field(

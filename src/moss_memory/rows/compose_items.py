@@ -35,7 +35,7 @@ def propose_items(
     else:
         items = _selected(tx, listing, others, most, also)
         if items == []:
-            return next_call(listing.name, others, "lists what can be bundled: give `items` by `id`")
+            return next_call(listing.name, others, "lists what matches: nothing of it can be bundled as it is")
     reason = "is the same call with `items`"
     return None if items is None else corrected_call(compose, {**kept, "items": items}, reason)
 

@@ -206,6 +206,7 @@ issue: a bad capability file is named, the others still work
     test_a_title_that_is_no_text_is_shown_as_json
 decisions §10: submit_payload names all faults at once, and its recovery is the same call to be filled in
     test_all_faults_of_a_payload_are_named_at_once
+    test_a_value_that_nothing_can_have_is_told_beside_the_empty_list
     test_the_recovery_is_the_same_call_to_be_filled_in_and_is_refused_as_it_is
     test_a_call_that_names_no_known_capability_leads_to_the_list_of_them
     test_the_list_of_capabilities_keeps_to_a_budget

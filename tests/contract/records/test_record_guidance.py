@@ -143,3 +143,14 @@ def test_a_release_has_a_date_and_notes(archive: Archive) -> None:
     snapshot = archive.snapshot(entity_type="release")
     assert (snapshot["date"], snapshot["notes"]) == (SAMPLES["release"]["date"], SAMPLES["release"]["notes"])
     assert [one["event_timestamp"] for one in archive.events(event_type="release.released")] == [snapshot["date"]]
+
+
+def test_a_value_that_nothing_can_have_is_told_beside_the_empty_list(archive: Archive) -> None:
+    unit(archive, "FU-1", "planning")
+    said = "no feature_unit can have this `status`; it is one of planning, in_progress, completed, deployed, deferred, "
+    for tool, kind in (("retrieve_entities", "entity_type"), ("retrieve_records", "type")):
+        asked = {kind: "feature_unit", "properties": {"status": "planned"}}
+        assert archive.door(tool, **asked)["hint"] == f"{said}cancelled"
+        for other in ({"status": "planning"}, {"status": "deployed"}, {"id": "FU-9"}):
+            assert "hint" not in archive.door(tool, **{**asked, "properties": other})
+        assert "hint" not in archive.door(tool, properties={"status": "planned"})

@@ -226,6 +226,17 @@ def snapshot_of(tx: ReadTransaction, row: Row, upto: int | None) -> dict[str, An
     return reduce_observations(tx.stream(sql["observations"], {"entity_row": row[0], "upto": upto})).fields
 
 
+def value_hint(tx: ReadTransaction, type: str | None, properties: dict[str, Any] | None) -> dict[str, str]:
+    """Return a `hint` if a property filter has a value that no entity of the type can have, else nothing."""
+    capabilities = [] if type is None else registry_of(tx.config.home).of_type(type)
+    for name, value in (properties or {}).items():
+        fields = [one.fields[name] for one in capabilities if name in one.fields]
+        allowed = [one for field in fields for one in field.get("enum", ())]
+        if allowed and value not in allowed:
+            return {"hint": f"no {type} can have this `{name}`; it is one of {', '.join(dict.fromkeys(allowed))}"}
+    return {}
+
+
 def _check_count(properties: dict[str, Any] | None) -> None:
     if properties is not None and len(properties) > PROPERTIES_MAX:
         raise invalid_request(

@@ -31,6 +31,7 @@ from .record_queries import (
     matching_entities,
     page_of,
     record_filters,
+    value_hint,
     where,
 )
 from .record_responses import CAPABILITY, ENTITY, EVENT, RECORD, SOME_PAGE
@@ -238,8 +239,10 @@ def retrieve_records(
     most = min(limit, LIMIT_MAX)
     terms = [search] if isinstance(search, str) else search
     if terms is None:
-        return filters.newest(tx, most, offset, count=include_total_count)
-    return filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
+        answer = filters.newest(tx, most, offset, count=include_total_count)
+    else:
+        answer = filters.searched(tx, terms, search_mode, most, offset, count=include_total_count)
+    return answer if answer["records"] else {**answer, **value_hint(tx, type, properties)}
 
 
 @operation(
@@ -291,7 +294,8 @@ def retrieve_entities(
 
         entities = [{**entity, **relations_of(tx, row, upto)} for entity, row in zip(entities, rows, strict=True)]
     entities, pagination = truncate_page(entities, pagination, tx.config.page_max_chars)
-    return {"entities": entities, "pagination": pagination}
+    hint = {} if entities else value_hint(tx, entity_type, properties)
+    return {"entities": entities, "pagination": pagination, **hint}
 
 
 @operation(

@@ -6,6 +6,7 @@ import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.operation import operation
+from moss_memory.registry.repair import corrected_call
 from moss_memory.rows.names import normalize_label, normalize_workspace
 from moss_memory.tools.reasoning.notes.note_tools import append, check_note
 from moss_memory.tools.task.model.leases import release_claims, renew, warn_of_holder
@@ -45,7 +46,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Annotated, Any
 
-    from moss_memory.storage.engine import Transaction
+    from moss_memory.storage.engine import ReadTransaction, Transaction
 else:
     from moss_memory.registry.argument_types import Annotated
 
@@ -202,8 +203,17 @@ def tasks_verify(
     return _save(mutation, step, "step_verified", {"checkpoints": step.checkpoints()})
 
 
+def _propose_steps(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the call that lists the steps of the task that a refused call names."""
+    from .task_show import tasks_show  # only a refusal needs it
+
+    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "target") if name in arguments}
+    return corrected_call(tasks_show, here, "lists the steps with `step_id` and `path`")
+
+
 @operation(
     mutates=True,
+    propose=_propose_steps,
     answers={**CHANGED, "step": STEP_NAMED, **WARNING},
     example="moss task done TASK-001 -w shop --path s:0",
     words=(

@@ -7,6 +7,7 @@ import json
 from moss_memory.errors import MossError, invalid_request, next_call
 from moss_memory.registry.decode import check_value
 from moss_memory.registry.operation import operation
+from moss_memory.registry.repair import corrected_call
 from moss_memory.registry.responses import choice, flag, list_of, object_of, text
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.storage.named_rows import NamedRow
@@ -130,10 +131,18 @@ def branchmind_graph_conflict_show(
     return budget.fit(states, build, least=0)
 
 
+def _propose_sides(tx: ReadTransaction, arguments: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the call that shows both sides of the conflict that a refused call names."""
+    here: dict[str, Any] = {name: arguments[name] for name in ("workspace", "conflict_id") if name in arguments}
+    reason = "shows both sides: `use_from` takes the merged branch's, `use_into` keeps the other"
+    return corrected_call(branchmind_graph_conflict_show, here, reason)
+
+
 @operation(
     mutates=True,
     scan_secrets=True,
     idempotent=True,
+    propose=_propose_sides,
     answers={
         "conflict_id": text("its id"),
         "status": choice(("resolved",), "that it is settled"),
