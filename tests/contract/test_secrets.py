@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -121,18 +120,26 @@ class Substituting(StoreDoor):
     def __call__(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         operation = catalog.find(tool)
         assert operation is not None
+        done = None
         if operation.mutates and not operation.scan_secrets and not operation.proxy:
             for name, schema in operation.parameters.items():
-                self._try(operation.name, name, schema, arguments)
-        return super().__call__(tool, **arguments)
+                done = self._try(operation.name, name, schema, arguments) or done
+        try:
+            return super().__call__(tool, **arguments)
+        except MossError:
+            if done is None:
+                raise
+            return done  # the call with the secret did it already
 
-    def _try(self, tool: str, name: str, schema: dict[str, Any], arguments: dict[str, Any]) -> None:
+    def _try(self, tool: str, name: str, schema: dict[str, Any], arguments: dict[str, Any]) -> dict[str, Any] | None:
         value = value_of(schema)
         if SUBSTITUTE not in json.dumps(value):
-            return
+            return None
         self.tried.add((tool, name))
-        with contextlib.suppress(MossError):
-            self.store.call(tool, {**arguments, name: value})
+        try:
+            return self.store.call(tool, {**arguments, name: value})
+        except MossError:
+            return None
 
 
 def test_what_a_tool_stores_that_is_no_storing_one_is_no_text_of_its_caller(

@@ -131,7 +131,7 @@ class Journal:
     def __init__(self) -> None:
         self.noted: dict[str, tuple[int, bool]] = {}
 
-    def keys(self) -> tuple[bytes, ...]:
+    def keys(self, token: str) -> tuple[bytes, ...]:
         return (b"key",)
 
     def read(self, id: str) -> tuple[int, bool] | None:

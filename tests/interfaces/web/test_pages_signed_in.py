@@ -253,6 +253,7 @@ def test_a_page_of_another_port_cannot_send_a_form_of_a_signed_in_browser(
                 [target, token],
             )
         assert answered.value.status == 403
+        attack.wait_for_url(target)
         attack.goto(thief.origin)
         with pytest.raises(PlaywrightError):
             attack.evaluate("(target) => fetch(target, { credentials: 'include' }).then((one) => one.text())", target)

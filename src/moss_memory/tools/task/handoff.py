@@ -91,8 +91,8 @@ def _objective(task_status: TaskStatus) -> list[str]:
 
 
 def _status(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    radar, task = task_status.radar(), task_status.task
-    return [f"{radar['now']} ({radar['why']}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
+    (now, why), task = task_status.now(), task_status.task  # without a holder: a claim ends before a capsule does
+    return [f"{now} ({why}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
 
 
 def _decisions(handoff: dict[str, list[str]]) -> list[str]:

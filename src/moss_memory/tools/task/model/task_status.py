@@ -67,8 +67,8 @@ class TaskStatus:
         }
 
     def radar(self) -> dict[str, Any]:
-        """Return the current work with its reason, its verification, the next call and the blockers."""
-        now, why = self._now()
+        """Return the current work with its reason and holder, its verification, the next call and the blockers."""
+        now, why = self.now()
         why += self._holder()
         leaf = self._current()._leaf
         verify = [] if leaf is None else [*leaf.texts("success_criteria"), *leaf.texts("tests")]
@@ -160,7 +160,8 @@ class TaskStatus:
             risks.append("nothing is backed by evidence yet")
         return {"done": done, "remaining": remaining, "risks": risks}
 
-    def _now(self) -> tuple[str, str]:
+    def now(self) -> tuple[str, str]:
+        """Return the current work and the reason for it."""
         task = self.task
         name = f"{task.id} {task.title}"
         if task.status == "DONE":
