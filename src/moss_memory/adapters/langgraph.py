@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 _KIND = "langgraph-item"
 _TEXT_MAX_CHARS = 12_000
-_LONGEST_S = 100_000_000_000
-"""More is for ever, as without a time to live."""
+_TTL_MAX_S = 100_000_000_000
+"""The maximum time to live; an item with a longer one never expires."""
 _QUESTION, _TEXT = "question", "text"
 
 
@@ -143,7 +143,7 @@ class MossStore(ContextManaged, BaseStore):
         if near:
             data["vectors"] = near
         ttl = None
-        if op.ttl is not None and op.ttl * 60 < _LONGEST_S:
+        if op.ttl is not None and op.ttl * 60 < _TTL_MAX_S:
             data["ttl_minutes"] = op.ttl
             ttl = _seconds(op.ttl)
         self._artifacts.put(key, data, text=_text_of(op) or None, ttl_seconds=ttl)

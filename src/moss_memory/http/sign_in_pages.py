@@ -46,15 +46,16 @@ HOW = (
 HOW_TO_OPEN = HOW.replace("Each works once.", "Each works once, and then this page opens.")
 """The same for a page that was asked for."""
 BUTTON = (
-    "<p>What your agents handed over, decided and found out. This link works once.</p>"
+    "<p>The hand-overs, decisions and findings of your agents. This link works once.</p>"
     '<form method="post"><button autofocus>Open the pages</button></form>'
 )
 
 
 def page_of(title: str, content: str, *, pages: str = "", goes_to: str = "") -> str:
-    """Return a page; with `pages`, the public name of the pages' path, a signed-in browser goes on to its own.
+    """Return a page for a browser that is not signed in.
 
-    It goes to `goes_to`, or to the page of the same path.
+    If `pages`, the key of the pages' path in the browser's storage, is given, a script redirects a browser that has
+    signed in before: to `goes_to`, or to the same path.
     """
     script = f'<script src="{SIGN_IN}/open.js" defer></script>' if pages else ""
     data = f' data-pages="{pages}"' + (f' data-from="{goes_to}"' if goes_to else "") if pages else ""

@@ -23,7 +23,7 @@ _CONTENT = ("title", "source", "kind", "data_json", "text", "tags_json", "run_id
 _HEAD = ("version", "at", "tool", "origin", "chars", "erased", "workspace_raw", "name_raw")
 _DAY_S = 86_400
 
-PAST = {"current_version": integer("the present version, where `version` or `as_of` was given", optional=True)}
+PAST = {"current_version": integer("the present version, if `version` or `as_of` was given", optional=True)}
 """The further fields of a fetch of a version or a time."""
 
 
@@ -105,7 +105,7 @@ class Versioned:
     def change(
         self, tx: Transaction, row: dict[str, Any], statement: str = "change", *, kept_origin: str | None = None
     ) -> None:
-        """Write the next version of the row of a call, which already has its new content.
+        """Write a row with new content as its next version, and make it the subject of the call's event.
 
         Content that was written before keeps the origin that it had then for its code state.
         """

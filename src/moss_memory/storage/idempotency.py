@@ -66,7 +66,7 @@ class IdempotentCall:
         A concurrent call with the same key waits here for this one.
         """
         if self._is_new:
-            self._is_new = False
+            self._is_new = False  # a retry looks the key up
             return None
         tx.begin()
         before = tx.now_ms - KEPT_MS

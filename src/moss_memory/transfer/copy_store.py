@@ -31,8 +31,8 @@ _ENGINE_TABLES = ("erasures", "upkeep")
 """Tables that an engine uses for itself."""
 _VECTORS = "vectors", ("doc", "model", "vector"), ("doc",)
 _QUEUE = "unembedded", ("doc",)
-_ACTIVITY = "select workspace, day, tool, changes from activity order by workspace, day, tool"
-"""Tables derived from the events, which each engine counts itself."""
+_SELECT_ACTIVITY = "select workspace, day, tool, changes from activity order by workspace, day, tool"
+"""The counts that each engine derives from the events; they are compared, not copied."""
 _BATCH_ROWS = 2000
 """Maximum number of rows of a transaction of the target, and approximate number of characters."""
 _BATCH_CHARS = 4_000_000
@@ -186,7 +186,7 @@ class Migration:
                     count += 1
                     sum_.update(repr(wanted).encode("utf-8", "surrogatepass"))
                 reports.append({"table": table.name, "rows": count, "sha256": sum_.hexdigest()})
-            if list(source.stream(_ACTIVITY)) != list(target.stream(_ACTIVITY)):
+            if list(source.stream(_SELECT_ACTIVITY)) != list(target.stream(_SELECT_ACTIVITY)):
                 raise _difference_error("activity")
         return {"tables": reports, "rows": _sum(reports)}
 

@@ -18,8 +18,8 @@ _MAX_TOKENS = 4_000
 _MAX_STEPS = 40_000
 """Maximum work for the words of one group of lines; beyond it the lines have no marked words."""
 _MAX_GROUPS = 100
-_LIKE = 0.3
-"""Minimum share of words that both sides have in common; below it marks would say less than none."""
+_MIN_COMMON_SHARE = 0.3
+"""Minimum share of words that both sides have in common; below it no words are marked."""
 _FIELDS = ("title", "tags", "source", "phase", "role", "run_id", "name", "workspace")
 
 
@@ -61,7 +61,7 @@ def _mark(removed: list[dict[str, Any]], added: list[dict[str, Any]]) -> None:
         is_changed_old[start:end] = [True] * (end - start)
         is_changed_new[new_start:new_end] = [True] * (new_end - new_start)
     kept = sum(len(token) for token, changed in zip(old, is_changed_old, strict=True) if not changed and token.strip())
-    if kept < _LIKE * max(sum(map(len, old)), sum(map(len, new))):
+    if kept < _MIN_COMMON_SHARE * max(sum(map(len, old)), sum(map(len, new))):
         return
     for lines, tokens, marks in ((removed, old, is_changed_old), (added, new, is_changed_new)):
         for line, parts in zip(lines, _split(tokens, marks), strict=True):

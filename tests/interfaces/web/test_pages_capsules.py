@@ -25,7 +25,7 @@ def stored(store: Store, name: str, text: str = FULL) -> str:
 
 def test_the_overview_says_what_this_is_and_how_much_there_is(tab: Tab, store: Store) -> None:
     page = tab.open("/overview")
-    expect(page.locator(".lead")).to_contain_text("handed over, decided and found out")
+    expect(page.locator(".lead")).to_contain_text("hand-overs, decisions and findings")
     counts = store.call("moss_activity", {})["counts"]
     assert [int(text) for text in page.locator(".num").all_inner_texts()] == list(counts.values())
     assert page.locator("svg.plot rect").count() > 100

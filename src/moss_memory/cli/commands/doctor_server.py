@@ -14,7 +14,7 @@ OK, WARN, FAIL = "ok", "warn", "fail"
 
 TODO = {
     "STORAGE_BUSY": "start the server or make its host reachable; `moss config` shows the URL in effect",
-    "STORAGE_READONLY": "see to what the server says; `moss config` shows the URL in effect",
+    "STORAGE_READONLY": "correct the problem that the server reports; `moss config` shows the URL in effect",
     "INVALID_REQUEST": "correct the URL; `moss config` shows it",
     "STORAGE_FULL": "free some space on the server",
 }
@@ -34,8 +34,10 @@ def _server(
     size_bytes: int,
 ) -> tuple[str, ...]:
     role = "a standby" if standby else f"the primary, timeline {timeline}"
-    line = "encrypted and verified" if verified else "encrypted, not verified" if encrypted else "not encrypted"
-    message = f"PostgreSQL {version} at {at}, {role}; database {database}, {size(size_bytes)}; the line is {line}"
+    connection = "encrypted and verified" if verified else "encrypted, not verified" if encrypted else "not encrypted"
+    message = (
+        f"PostgreSQL {version} at {at}, {role}; database {database}, {size(size_bytes)}; the connection is {connection}"
+    )
     if state == "sound":
         return OK, message
     return WARN, message, "take `sslmode` out of the URL, so that the server has to prove who it is"
@@ -43,7 +45,7 @@ def _server(
 
 def _host(_: str, *, at: str, role: str) -> tuple[str, ...]:
     if role == "gone":
-        return WARN, f"{at} cannot be reached", "start it; until then there is one machine less to take over"
+        return WARN, f"{at} cannot be reached", "start it; until then it cannot take over"
     return OK, f"{at} is {'the primary' if role == 'primary' else 'a standby'}"
 
 
@@ -52,11 +54,11 @@ def _durability(
 ) -> tuple[str, ...]:
     if unsafe:
         verb = "is" if len(unsafe) == 1 else "are"
-        lost = f"{' and '.join(unsafe)} {verb} off: a crash of the server can lose what it has acknowledged"
+        lost = f"{' and '.join(unsafe)} {verb} off: a crash of the server can lose acknowledged writes"
         return FAIL, lost, f"set {', '.join(unsafe)} to on, on the server"
-    crash = f"what is acknowledged survives a crash of the server (synchronous_commit {commit})"
+    crash = f"acknowledged writes survive a crash of the server (synchronous_commit {commit})"
     if not standbys and not names:
-        return OK, f"{crash}; there is no standby, so it does not survive the loss of its machine"
+        return OK, f"{crash}; there is no standby, so they do not survive the loss of its machine"
     if waited_for is None:
         message = f"{crash}; {pluralize(standbys, 'standby server')}, of which this user may not see more"
         return OK, message, "`grant pg_monitor` to it, and the doctor says which of them are synchronous"
@@ -65,7 +67,7 @@ def _durability(
         return OK, f"{crash} and the loss of its machine: {shown} ({names})"
     if waits:
         return WARN, f"{shown}: writes wait until one that {names} names is there", "start the standbys"
-    lost = f"{crash}; {shown}, so the loss of its machine can lose the last of it"
+    lost = f"{crash}; {shown}, so the loss of its machine can lose the last ones"
     return WARN, lost, "set synchronous_standby_names and synchronous_commit on the server"
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from moss_memory.config import Config
 
 _ATTEMPTS = 5
-"""The number of retries if others push at the same time."""
+"""The maximum number of attempts if others push at the same time."""
 _COUNTS = ("taken", "written", "deleted", "restored", "erased")
 _LISTS = ("conflicts", "findings")
 

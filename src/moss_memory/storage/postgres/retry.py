@@ -37,7 +37,11 @@ _LONGEST_PAUSE_S = 0.5
 def run_with_retry(
     engine: PostgresEngine, run: Callable[[PostgresWrite], Result], *, timeout_s: float, call: CallContext
 ) -> Result:
-    """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary."""
+    """Run a call in a transaction and commit it; retry until the timeout if the error may be temporary.
+
+    After a lost COMMIT, `run` of the next attempt looks up the call's key in `storage/idempotency.py`: it returns the
+    stored answer if the COMMIT arrived.
+    """
     until = time.monotonic() + timeout_s
     pause_s = _FIRST_PAUSE_S
     in_doubt = False

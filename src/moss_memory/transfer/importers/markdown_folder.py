@@ -60,7 +60,7 @@ def read_basic_memory(path: str) -> Iterator[SourceFile]:
 
 
 def _notes(path: str) -> Iterator[tuple[SourceFile, tuple[dict[str, Any], str, int] | None]]:
-    """Yield each file with its front matter, its text and its time; one of a folder that cannot be read is named."""
+    """Yield each file with its front matter, its text and its time; with None if it cannot be read."""
     for one in markdown_files(path):
         file = relative_name(one, path)
         try:

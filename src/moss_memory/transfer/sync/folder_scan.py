@@ -42,6 +42,11 @@ class FoundFile:
         self.hash = hashed
         self.content = content
 
+    @property
+    def is_changed(self) -> bool:
+        """Return whether the file changed since the last sync."""
+        return self.content is not None
+
     def text(self) -> str:
         """Return the content of a changed file; raise `UnicodeDecodeError` if it is not UTF-8."""
         return (self.content or b"").decode("utf-8")

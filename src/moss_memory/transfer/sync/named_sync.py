@@ -66,7 +66,7 @@ class NamedSync:
         self._match_files()
         for subject in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
             known, found, row = self._memory.get(subject), self._files.get(subject), self._rows.get(subject)
-            if known is not None and found is not None and row is not None and found.content is None:
+            if known is not None and found is not None and row is not None and not found.is_changed:
                 same = row.change_seq == known.change_seq and not (row.deleted or row.confirmed)
                 same = same and known.pending is None
                 if same and (row.tags is None or not row.is_local()):
@@ -153,7 +153,7 @@ class NamedSync:
         if found is None:
             if known is not None and (known.hash != GONE or known.pending is not None):
                 self._run.remember_state(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
-        elif (found.content is None and known is not None) or self._has_expired(subject):
+        elif (not found.is_changed and known is not None) or self._has_expired(subject):
             self._run.remove(found.path, found.hash)
             self._run.count("deleted")
             row_hash = known.row_hash if known is not None else GONE
@@ -176,7 +176,7 @@ class NamedSync:
         self, tx: ReadTransaction, subject: str, known: Remembered | None, found: FoundFile, row: RowState
     ) -> None:
         row_changed = self._row_changed(tx, subject, known, row)
-        if found.content is None:
+        if not found.is_changed:
             assert known is not None
             if row_changed:
                 self._to_write[subject] = None
@@ -213,7 +213,7 @@ class NamedSync:
         members: dict[str, list[tuple[FoundFile, Values | None]]] = {}
         for path, found in self._run.scan.files[self._module.FOLDER].items():
             known = by_path.get(path)
-            if found.content is None and known is not None:
+            if not found.is_changed and known is not None:
                 members.setdefault(known.known_as, []).append((found, None))
                 continue
             parsed = self._parse_or_skip(found, self._parse)

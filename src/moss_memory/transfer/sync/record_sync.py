@@ -62,7 +62,7 @@ class RecordSync:
                 self._without_row(record_id, known, found)
             elif found is None:
                 self._to_write.append(record_id)
-            elif found.content is not None:
+            elif found.is_changed:
                 self._takes.append(record_id)
             elif known is None or known.pending is not None or known.change_seq != row[1]:
                 self._to_write.append(record_id)
@@ -79,7 +79,7 @@ class RecordSync:
     def _match_files(self) -> None:
         for path, found in self._run.scan.files[record_files.FOLDER].items():
             record_id = path.rpartition("/")[2].removesuffix(record_files.SUFFIX)
-            if found.content is not None:
+            if found.is_changed:
                 try:
                     rows = record_files.RecordRows()
                     said = rows.add(path, found.text(), verify=True)
@@ -171,7 +171,7 @@ class RecordSync:
         )
         is_same = found is not None and (
             found.hash == hashed
-            or (found.content is not None and self._submissions(record_id) == self._known_submissions(tx, record_id))
+            or (found.is_changed and self._submissions(record_id) == self._known_submissions(tx, record_id))
         )
         if found is not None and is_same:
             if known is None or known.pending is not None or (known.hash, known.change_seq) != (found.hash, seq):
