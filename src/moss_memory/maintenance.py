@@ -50,7 +50,7 @@ class Maintenance:
             call: CallContext,
             *,
             snapshot: bool,
-            wait: bool = True,
+            timeout_s: float = WRITE_TIMEOUT_S,
         ) -> Any: ...
 
     def exists(self) -> bool:
@@ -261,7 +261,7 @@ class Maintenance:
                 values,
                 self._context("export"),
                 snapshot=True,
-                wait=False,
+                timeout_s=0.0,
             )
         except MossError:
             raise

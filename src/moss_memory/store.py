@@ -340,9 +340,8 @@ class Store(Maintenance, Tools):
         call: CallContext,
         *,
         snapshot: bool,
-        wait: bool = True,
+        timeout_s: float = WRITE_TIMEOUT_S,
     ) -> Any:
-        timeout_s = WRITE_TIMEOUT_S if wait else 0.0
         return self._engine.read(body, values, snapshot=snapshot, timeout_s=timeout_s, call=call)
 
     def _write(
@@ -390,16 +389,17 @@ class Store(Maintenance, Tools):
         snapshot: bool = True,
         cancelled: Callable[[], bool] | None = None,
         progress: Callable[[int, int | None], None] | None = None,
-        wait: bool = True,
+        timeout_s: float = WRITE_TIMEOUT_S,
         **values: Any,
     ) -> Result:
         """Run a read that is no tool in one transaction; errors name it by `what`.
 
-        Raise `MossError` as `call` does. Without a `snapshot` the read must be one statement.
+        Raise `MossError` as `call` does, after `timeout_s` if the server cannot be reached. Without a `snapshot` the
+        read must be one statement.
         """
         call = self._context(what, cancelled, progress)
         with ErrorTranslation(self._engine, what):
-            found: Result = self._read(body, values, call, snapshot=snapshot, wait=wait)
+            found: Result = self._read(body, values, call, snapshot=snapshot, timeout_s=timeout_s)
         return found
 
     def write(

@@ -44,7 +44,9 @@ class SessionJournal:
     def read(self, id: str) -> tuple[int, bool] | None:
         """Return when a session was last seen and if it has ended; None if that is not known."""
         with contextlib.suppress(MossError):
-            return self._store().read(access.read_session, what="session", snapshot=False, session=_hash(id))
+            key = _hash(id)
+            store = self._store()
+            return store.read(access.read_session, what="session", snapshot=False, timeout_s=_TIMEOUT_S, session=key)
         return None
 
     def note(self, id: str, seen_s: float, *, ended: bool = False) -> None:
@@ -60,7 +62,7 @@ class SessionJournal:
         key: str | None = None
         try:
             store = self._store()
-            key = store.read(access.read_session_key, what="session", snapshot=False)
+            key = store.read(access.read_session_key, what="session", snapshot=False, timeout_s=_TIMEOUT_S)
         except MossError as error:
             self.problem = error
             return None

@@ -88,7 +88,7 @@ class StatusRoutes:
 
     def _ask_store(self) -> bool:
         try:
-            return self._context.store().read(_can_read, what="ready", snapshot=False, wait=False)
+            return self._context.store().read(_can_read, what="ready", snapshot=False, timeout_s=0.0)
         except MossError:
             return False
 
@@ -101,7 +101,7 @@ class StatusRoutes:
         try:
             store = self._context.store()
             used, waiting = store.connections()
-            pending = store.read(count_unembedded, what="metrics", snapshot=False, wait=False)
+            pending = store.read(count_unembedded, what="metrics", snapshot=False, timeout_s=0.0)
             gauges += [
                 ("moss_connections_in_use", "Connections to the store in use.", used),
                 ("moss_connections_waiting", "Calls that wait for a connection to the store.", waiting),

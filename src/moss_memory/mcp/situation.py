@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _NAME_CHARS = 30
 """The maximum length of a name in the instructions."""
+_TIMEOUT_S = 2.0
+"""A client does not wait longer for its first answer while the server of the store is down."""
 
 
 def quote_name(name: str) -> str:
@@ -52,7 +54,7 @@ def read_situation(store: Callable[[], Store], repository: str) -> Situation | N
     from moss_memory.tools.everything.recent_counts import recent_counts
 
     try:
-        workspaces = store().read(recent_counts, what="instructions", snapshot=False)
+        workspaces = store().read(recent_counts, what="instructions", snapshot=False, timeout_s=_TIMEOUT_S)
     except MossError:
         workspaces = []  # the first call reports it
     return Situation(repository, workspaces) if repository or workspaces else None
