@@ -29,6 +29,8 @@ CALLS = 4_000
 ROUNDS = 5
 LOAD_S = 30.0
 FIRST_ID = 1_000_000
+_LIMITS = {"token_calls_per_minute": 100_000_000, "token_calls_at_once": 1_000}
+"""One token makes all calls, more than a server allows by default."""
 SDK_EMPTY_TOOL = """\
 import sys, uvicorn
 from mcp.server.mcpserver import MCPServer
@@ -165,6 +167,8 @@ def moss(folder: str) -> Iterator[HttpServer]:
     home = os.path.join(folder, "moss")
     with open_store(home) as store:
         store.call("capsule_store", {"name": "auth", "capsule_text": Author(seed=2).capsule(2_000)})
+    with open(os.path.join(home, "config.json"), "w", encoding="utf-8") as file:
+        json.dump(_LIMITS, file)
     port = free_port()
     command = [MOSS, "serve", "--port", str(port), "--home", home]
     options = {"env": moss_environment(home), "cwd": folder}
