@@ -132,10 +132,10 @@ class WorkTree:
         self._state = CodeState(name, key, branch, commit, (root_id(self.common), self._path_id()))
 
     def _id(self, read: dict[str, Signature]) -> str:
-        """Return the hash of the `origin` URL; if that is a local path, or there is none, the id of what is there.
+        """Return the id of the repository, and add the files that it depends on to `read`.
 
-        So a clone by path has the id of the repository that it was made from, or of the `origin` of that one. A
-        repository without `origin` has the id of its root commit, else of its path. Note the files that decide.
+        It is the hash of the `origin` URL. If `origin` is a local path, it is the id of the repository at that path, so
+        that clones share one id. Without `origin`, it is the id of the root commit, else of the path.
         """
         chain: dict[str, WorkTree] = {}
         tree, path = self, ""

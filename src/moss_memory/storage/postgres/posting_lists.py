@@ -39,7 +39,7 @@ _BLOCKS = "select {} from search_postings where key = any(cast(:keys as integer[
 _TERM, _BLOCK, _POSITIONED = 2, slice(3, 8), slice(3, 10)
 """The columns of its rows: a term, or else a block without or with positions."""
 _FEW = 16
-"""So many terms are compared one by one; more are looked up in a table."""
+"""At most this number of terms is compared one by one; more are looked up in a table."""
 _COLUMNS = {False: BLOCK_COLUMNS, True: f"{BLOCK_COLUMNS}, {POSITION_COLUMNS}"}
 
 

@@ -168,6 +168,6 @@ READY = ResponseSchema(
         TableColumn("why", least=12, goes=9),
     ),
 )
-WARNING = {"warning": text("where another agent holds what was closed", optional=True)}
+WARNING = {"warning": text("if another agent holds the step or task that was closed", optional=True)}
 STEP_NAMED = object_of(NEW_STEP, "the step, where the call was about one")
 STEPS = list_of(NEW_STEP, "the steps that were added")
