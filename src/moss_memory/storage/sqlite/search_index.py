@@ -1,10 +1,10 @@
-"""Lexical search on SQLite: one FTS5 index over all tools, with exact order and exact totals.
+"""The search index of SQLite: one FTS5 index over all tools, with exact order and exact totals, and the vectors.
 
-`Scope` translates the filters of a search to FTS5 queries and SQL; `Question` looks up words within them.
+`SqliteFilters` are the filters of a search as FTS5 queries and SQL; `SqliteWordQuery` looks up words within them.
 
-The index finds the words of a document quickly, its bm25 slowly, and bm25 has an upper bound for each form that a
-document contains. So the documents with the most words are scored first, and those whose bound is below the best of
-these never are. A search is several statements: run it inside one read transaction.
+FTS5 finds the words of a document quickly, its bm25 slowly, and bm25 has an upper bound for each form that a document
+contains. So the documents with the most words are scored first, and those whose bound is below the best of these never
+are. A search is several statements: run it inside one read transaction.
 """
 
 from __future__ import annotations
@@ -15,17 +15,9 @@ import math
 
 from moss_memory.registry.tool_groups import SEARCH_SOURCES
 from moss_memory.search.expression import Operand, positive_operands
-from moss_memory.search.hits import Document, Hit, Hits, Matcher, code_of, number_of, row_of
-from moss_memory.search.ranking import (
-    BM25_MAX_PER_IDF,
-    SHARE_WEIGHT,
-    TITLE_WEIGHT,
-    Word,
-    best_page,
-    forms_of,
-    ranges_of,
-)
-from moss_memory.search.request import SearchFilters, either
+from moss_memory.search.ranking import BM25_MAX_PER_IDF, SHARE_WEIGHT, TITLE_WEIGHT, Word, best_page
+from moss_memory.search.request import Document, Hit, Hits, SearchFilters, any_source, sql_code, sql_number, sql_row
+from moss_memory.search.tokens import WordRange, forms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,9 +26,15 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from moss_memory.registry.tool_groups import SearchSource
+    from moss_memory.search.embedding_queue import VectorEngine
     from moss_memory.search.expression import Expression
+    from moss_memory.search.query import Query
     from moss_memory.search.request import SearchRequest
+    from moss_memory.search.vectors import ChunkVectors, VectorRows
+    from moss_memory.storage.engine import ReadTransaction
+
+    from .engine import SqliteEngine
+    from .transaction import SqliteTransaction
 
 MARK = "\ue000"
 DOCS = "select rowid from search_index where search_index match :moss_match"
@@ -73,37 +71,92 @@ _SCORED_FORMS = _FORMS_IN.replace("search_index.rowid", f"search_index.rowid, {_
 _TERMS = "select term, doc from search_terms where term >= ? and term < ?"
 
 
+class SqliteSearchIndex:
+    """The index as a transaction sees it."""
+
+    def __init__(self, engine: SqliteEngine, tx: SqliteTransaction) -> None:
+        self.engine: VectorEngine = engine
+        self.tx: ReadTransaction = tx
+        self.call = tx.call
+        self.identity: object = engine.readers.identity
+        self._connection = tx.connect()
+        self.vector_rows: VectorRows = SqliteVectors(self._connection)
+
+    def begin(self) -> None:
+        """Read a row: the snapshot begins with the first one."""
+        self._connection.execute("select seq from unembedded limit 1").fetchone()
+
+    def filters(self, request: SearchRequest) -> SqliteFilters:
+        return SqliteFilters(self._connection, request, self.tx.now, without=request.query.unwanted)
+
+    def word_query(self, query: Query) -> SqliteWordQuery:
+        return SqliteWordQuery(self._connection, query)
+
+    def by_words(self, request: SearchRequest) -> Hits:
+        return by_words(self._connection, request, self.tx.now)
+
+
+class SqliteVectors:
+    """The vectors of a database. Writers are serialized, so numbers rise in the order of commits."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._last_seq = 0
+
+    def state(self) -> tuple[int, int]:
+        """Return the last number that was assigned, and the number of vectors."""
+        found = self._connection.execute(
+            "select coalesce((select seq from sqlite_sequence where name = 'vectors'), 0),"
+            " (select count(*) from vectors)"
+        ).fetchone() or (0, 0)
+        self._last_seq, count = found
+        return self._last_seq, count
+
+    def since(self, seen: int, model: str, size: int) -> Iterator[tuple[int, int, bytes | None]]:
+        """Yield the vectors with a larger number."""
+        if self._last_seq <= seen:
+            return iter(())
+        found: Iterator[tuple[int, int, bytes | None]] = self._connection.execute(
+            "select seq, doc, iif(model = :model and length(vector) > 0 and length(vector) % :size = 0, vector, null)"
+            " from vectors where seq > :seq order by seq",
+            {"model": model, "size": size, "seq": seen},
+        )
+        return found
+
+    def numbers(self) -> list[int]:
+        return [seq for (seq,) in self._connection.execute("select seq from vectors")]
+
+    def seen_by(self, seen: int, parts: list[ChunkVectors]) -> list[ChunkVectors]:
+        """Return the chunks that are in this transaction's snapshot."""
+        if self._last_seq >= seen:
+            return list(parts)
+        return [part.select(part.seqs <= self._last_seq) for part in parts]
+
+
 def by_words(connection: apsw.Connection, request: SearchRequest, now: int) -> Hits:
     """Return one page of the lexical hits in a stable order, without documents that have expired by `now`."""
     query = request.query
-    if query.expression is not None:
-        scope = Scope(connection, request, now)
-        expression = render(query.expression)
-        if query.excludes:
-            return _complement(scope, expression, request)
-        matcher = Matcher(operands=positive_operands(query.expression))
-        match = scope.match(expression)
-        count = _count(scope, match)
-        page, total = best_page(
-            lambda most: ([(-bm25, doc) for doc, bm25 in _top(scope, match, most)], count), request, scope
-        )
-    else:
-        scope = Scope(connection, request, now, without=query.unwanted)
-        question = Question(connection, query.words)
-        matcher = Matcher(question.forms())
-        page, total = best_page(lambda most: question.best(scope, most), request, scope)
+    if query.expression is None:
+        filters = SqliteFilters(connection, request, now, without=query.unwanted)
+        words = SqliteWordQuery(connection, query)
+        page, total = best_page(lambda most: words.best(filters, most), request, filters)
+        return Hits([Hit(Document.of(doc), score) for score, doc in page], total, words.forms())
+    filters = SqliteFilters(connection, request, now)
+    expression = render(query.expression)
+    if query.excludes:
+        return _search_all_except(filters, expression, request)
+    match = filters.match(expression)
+    count = _count(filters, match)
+    page, total = best_page(
+        lambda most: ([(-bm25, doc) for doc, bm25 in _top(filters, match, most)], count), request, filters
+    )
     items = [Hit(Document.of(doc), score) for score, doc in page]
-    return Hits(items, total, matcher)
+    return Hits(items, total, operands=positive_operands(query.expression))
 
 
 def json_list(numbers: Iterable[int]) -> str:
     """Return a list for `json_each`: one parameter, so that the statement stays the same and prepared."""
     return f"[{','.join(map(str, numbers))}]"
-
-
-def rows_of(source: SearchSource) -> str:
-    """Return SQL for the rows of one source among the documents in `:moss_docs`."""
-    return f"(select {row_of('value')} from json_each(:moss_docs) where {code_of('value')} = {source.code})"
 
 
 def render(node: Operand | Expression) -> str:
@@ -114,8 +167,10 @@ def render(node: Operand | Expression) -> str:
     return f" {node.operator} ".join(parts)
 
 
-class Scope(SearchFilters):
+class SqliteFilters(SearchFilters):
     """The filters of one search, as FTS5 query and as SQL conditions."""
+
+    _number = "value"
 
     def __init__(
         self,
@@ -133,16 +188,15 @@ class Scope(SearchFilters):
     def condition(self) -> str:
         """Return the filters that the index cannot check as SQL over `search_index`; empty if there are none."""
         residual = self.residual_conditions
-        return either(residual, "search_index.rowid") if any(residual.values()) or self._has_other_sources() else ""
+        return any_source(residual, "search_index.rowid") if any(residual.values()) or self._has_other_sources() else ""
 
     def _has_other_sources(self) -> bool:
-        """Return whether the index contains documents of other sources."""
+        """Return True if the index contains documents of other sources."""
         others = [f'"{MARK}t{source.name}"' for source in SEARCH_SOURCES.values() if source not in self.sources]
         return bool(others) and bool(self.rows(DOCS + " limit 1", moss_match=f"filter : ({' OR '.join(others)})"))
 
-    def documents(self, number: str) -> str:
-        """Return all filters as SQL over a column of document numbers."""
-        condition = either(self.row_conditions, number)
+    def document_condition(self, number: str) -> str:
+        condition = any_source(self.row_conditions, number)
         if self._unwanted:
             condition += (
                 f" and {number} not in (select rowid from search_index where search_index match :moss_unwanted)"
@@ -150,28 +204,19 @@ class Scope(SearchFilters):
             self.parameters["moss_unwanted"] = self._unwanted
         return condition
 
-    def among(self, docs: list[int]) -> set[int]:
-        """Return the documents that pass the filters."""
-        return self._select(docs, self.documents("value"))
-
-    def half_scored(self, docs: list[int]) -> set[int]:
-        """Return those of the documents that get half of their score."""
-        conditions = self.half_score_conditions(docs)
-        return self._select(docs, either(conditions, "value")) if conditions else set()
-
     def _select(self, docs: list[int], condition: str) -> set[int]:
         sql = f"select value from json_each(:moss_docs) where true{condition}"
         return {doc for (doc,) in self.rows(sql, moss_docs=json_list(docs))}
 
     def changes(self, docs: list[int], most: int) -> dict[int, tuple[int, int, int]]:
-        """Return the last change of each document, comparable across sources; of each source the newest `most`."""
         found = {}
         listed = json_list(docs)
+        row, code = sql_row("value"), sql_code("value")
         for source in self.sources:
             sql = (
-                f"select {number_of(source)}, updated_at, change_seq from {source.table}"
-                f" where row_id in {rows_of(source)} order by updated_at desc, change_seq desc, row_id desc"
-                " limit :moss_limit"
+                f"select {sql_number(source)}, updated_at, change_seq from {source.table}"
+                f" where row_id in (select {row} from json_each(:moss_docs) where {code} = {source.code})"
+                " order by updated_at desc, change_seq desc, row_id desc limit :moss_limit"
             )
             for doc, updated_at, change_seq in self.rows(sql, moss_docs=listed, moss_limit=most):
                 found[doc] = (updated_at, change_seq, doc)
@@ -192,7 +237,6 @@ class Scope(SearchFilters):
         return _columns(f"({expression})") + inside
 
     def rows(self, sql: str, **values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a statement, with the parameters of the scope and more."""
         found: list[tuple[Any, ...]] = self.connection.execute(sql, {**self.parameters, **values}).fetchall()
         return found
 
@@ -215,19 +259,19 @@ class _Form:
         """The upper bound of its bm25 in a document, divided by `BM25_MAX_PER_IDF`."""
 
 
-class Question:
+class SqliteWordQuery:
     """A natural-language question: its words, in any form, the rarest first.
 
     The order is the same for every page, and so are the sums of bm25. The forms in a document are a number with a bit
     for each form.
     """
 
-    def __init__(self, connection: apsw.Connection, words: Sequence[str]) -> None:
+    def __init__(self, connection: apsw.Connection, query: Query) -> None:
         documents = _documents(connection)
         forms: list[_Form] = []
         self.weight = 0.0
         """The weight of all words, also of those in no document."""
-        spans = ranges_of(words)
+        spans = [WordRange(word, stem) for word, stem in zip(query.words, query.stems, strict=True)]
         terms = [connection.execute(_TERMS, (span.beginning, span.end)).fetchall() for span in spans]
         rows = forms_of(spans, terms)
         asked = [Word(span, found, documents) for span, found in zip(spans, rows, strict=True)]
@@ -245,35 +289,34 @@ class Question:
         self._known: dict[int, tuple[float, float]] = {}
 
     def forms(self) -> list[str]:
-        """Return every form of every word."""
         return [form.text for form in self._forms]
 
-    def best(self, scope: Scope, most: int) -> tuple[list[tuple[float, int]], int]:
+    def best(self, filters: SqliteFilters, most: int) -> tuple[list[tuple[float, int]], int]:
         """Return the best documents as `(score, doc)`, with all ties of the last, and the number of all matches."""
         if not self._forms:
             return [], 0
         if self._finds <= _FEW_MATCHES:
-            scored, forms_in = self._score_by_forms(scope)
+            scored, forms_in = self._score_by_forms(filters)
             return self._by_score(scored, forms_in), len(scored)
         if self._finds <= _SCORE_ALL:
-            scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
-            forms_in = self.forms_in(scope) if len(self._words) > 1 else {}
+            scored = filters.rows(_SCORED + filters.condition, moss_match=filters.match(self._expression))
+            forms_in = self.forms_in(filters) if len(self._words) > 1 else {}
             return self._by_score(scored, forms_in), len(scored)
-        match = scope.match(self._expression)
-        total = _count(scope, match)
+        match = filters.match(self._expression)
+        total = _count(filters, match)
         if len(self._words) == 1:
-            return self._by_score(_top(scope, match, most), {}), total
+            return self._by_score(_top(filters, match, most), {}), total
         kept: list[tuple[float, int]] = []
-        for low, high in self._parts(scope):
-            self._add_best(kept, scope, most, match, low, high)
+        for low, high in self._parts(filters):
+            self._add_best(kept, filters, most, match, low, high)
         return kept, total
 
-    def _score_by_forms(self, scope: Scope) -> tuple[list[tuple[int, float]], dict[int, int]]:
+    def _score_by_forms(self, filters: SqliteFilters) -> tuple[list[tuple[int, float]], dict[int, int]]:
         """Return every matching document within the filters with its bm25, and the forms in each."""
-        sql = _SCORED_FORMS + scope.documents("search_index.rowid")
+        sql = _SCORED_FORMS + filters.document_condition("search_index.rowid")
         scored: dict[int, float] = {}
         forms_in: dict[int, int] = {}
-        for form, doc, bm25 in scope.rows(sql, moss_forms=self._matches(scope)):
+        for form, doc, bm25 in filters.rows(sql, moss_forms=self._matches(filters)):
             scored[doc] = scored.get(doc, 0.0) + bm25
             forms_in[doc] = forms_in.get(doc, 0) | 1 << form
         return list(scored.items()), forms_in
@@ -301,11 +344,11 @@ class Question:
             known = self._known[forms] = share, SHARE_WEIGHT * share + most / self.weight + _ROUNDING
         return known
 
-    def forms_in(self, scope: Scope, low: int = 0, high: int = _END) -> dict[int, int]:
+    def forms_in(self, filters: SqliteFilters, low: int = 0, high: int = _END) -> dict[int, int]:
         """Return the forms in each matching document, also outside the filters."""
-        rows = scope.connection.execute(
+        rows = filters.connection.execute(
             _FORMS_IN if high == _END else _FORMS_IN + _WITHIN,
-            {"moss_forms": self._matches(scope), "moss_low": low, "moss_high": high},
+            {"moss_forms": self._matches(filters), "moss_low": low, "moss_high": high},
         )
         found: dict[int, int] = {}
         known = found.get
@@ -313,37 +356,36 @@ class Question:
             found[doc] = known(doc, 0) | 1 << form
         return found
 
-    def _matches(self, scope: Scope) -> str:
-        """Return the FTS5 query of each form, for `json_each`."""
-        return json.dumps([scope.part(form.expression) for form in self._forms], ensure_ascii=False)
+    def _matches(self, filters: SqliteFilters) -> str:
+        return json.dumps([filters.part(form.expression) for form in self._forms], ensure_ascii=False)
 
-    def everything(self, scope: Scope) -> list[tuple[int, float, float]]:
+    def score_all(self, filters: SqliteFilters) -> list[tuple[int, float, float]]:
         """Return every matching document within the filters as `(doc, bm25, share)`.
 
         `bm25` is divided by its maximum; `share` is the part of the words' weight in the document.
         """
         if not self._forms:
             return []
-        scored = scope.rows(_SCORED + scope.condition, moss_match=scope.match(self._expression))
-        forms_in = self.forms_in(scope)
+        scored = filters.rows(_SCORED + filters.condition, moss_match=filters.match(self._expression))
+        forms_in = self.forms_in(filters)
         scale = -1 / (BM25_MAX_PER_IDF * self.weight)
         return [(doc, bm25 * scale, self._bounds(forms_in[doc])[0]) for doc, bm25 in scored]
 
-    def _parts(self, scope: Scope) -> Iterator[tuple[int, int]]:
+    def _parts(self, filters: SqliteFilters) -> Iterator[tuple[int, int]]:
         """Yield ranges of documents to be processed one after the other."""
         parts = -(-self._finds // _MEMORY_MAX)
         if parts == 1:
             yield 0, _END
             return
-        last: int = scope.rows("select max(id) from search_index_docsize")[0][0]
+        last: int = filters.rows("select max(id) from search_index_docsize")[0][0]
         for part in range(parts):
             yield last * part // parts + 1, last * (part + 1) // parts
 
     def _add_best(
-        self, kept: list[tuple[float, int]], scope: Scope, most: int, match: str, low: int, high: int
+        self, kept: list[tuple[float, int]], filters: SqliteFilters, most: int, match: str, low: int, high: int
     ) -> None:
         """Add the best documents of a range; drop those that are no longer among the best."""
-        forms_in = self.forms_in(scope, low, high)
+        forms_in = self.forms_in(filters, low, high)
         groups: dict[int, list[int]] = {}
         for doc, forms in forms_in.items():
             groups.setdefault(forms, []).append(doc)
@@ -362,8 +404,8 @@ class Question:
                 if len(group) <= space:
                     left.pop()
             bound = (SHARE_WEIGHT * share - least + _ROUNDING) * BM25_MAX_PER_IDF * self.weight
-            rows = scope.rows(
-                _SCORED + _AMONG + scope.condition + _BOUND,
+            rows = filters.rows(
+                _SCORED + _AMONG + filters.condition + _BOUND,
                 moss_match=match,
                 moss_docs=json_list(docs),
                 moss_bound=bound,
@@ -389,37 +431,39 @@ def _documents(connection: apsw.Connection) -> int:
     return number
 
 
-def _count(scope: Scope, match: str) -> int:
-    total: int = scope.rows(_COUNT + scope.condition, moss_match=match)[0][0]
+def _count(filters: SqliteFilters, match: str) -> int:
+    total: int = filters.rows(_COUNT + filters.condition, moss_match=match)[0][0]
     return total
 
 
-def _top(scope: Scope, match: str, most: int) -> list[tuple[Any, ...]]:
+def _top(filters: SqliteFilters, match: str, most: int) -> list[tuple[Any, ...]]:
     """Return the best documents by bm25 as `(doc, bm25)`, with all ties of the last."""
     limit = most + _SPARE
-    found = scope.rows(f"{_SCORED}{scope.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit)
+    found = filters.rows(
+        f"{_SCORED}{filters.condition} order by 2 limit :moss_limit", moss_match=match, moss_limit=limit
+    )
     last = found[most - 1][1] if len(found) == limit else math.inf
     if found and found[-1][1] == last:  # more may tie with it than were requested
-        return scope.rows(_SCORED + scope.condition + _BOUND, moss_match=match, moss_bound=last)
+        return filters.rows(_SCORED + filters.condition + _BOUND, moss_match=match, moss_bound=last)
     return found
 
 
-def _complement(scope: Scope, expression: str, request: SearchRequest) -> Hits:
+def _search_all_except(filters: SqliteFilters, expression: str, request: SearchRequest) -> Hits:
     """Return every document within the filters that the expression does not match, newest first."""
     parts = [
-        f"select {number_of(source)} as doc, updated_at, change_seq from {source.table}"
-        f" where {scope.row_conditions[source]} and {number_of(source)} not in"
+        f"select {sql_number(source)} as doc, updated_at, change_seq from {source.table}"
+        f" where {filters.row_conditions[source]} and {sql_number(source)} not in"
         " (select rowid from search_index where search_index match :moss_match)"
-        for source in scope.sources
+        for source in filters.sources
     ]
     source = " union all ".join(parts)
-    match = {"moss_match": scope.match(expression)}
-    total: int = scope.rows(f"select count(*) from ({source})", **match)[0][0]
-    rows = scope.rows(
+    match = {"moss_match": filters.match(expression)}
+    total: int = filters.rows(f"select count(*) from ({source})", **match)[0][0]
+    rows = filters.rows(
         f"select doc from ({source}) order by updated_at desc, change_seq desc, doc desc"
         " limit :moss_limit offset :moss_offset",
         **match,
         moss_limit=request.limit,
         moss_offset=request.offset,
     )
-    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total, Matcher())
+    return Hits([Hit(Document.of(doc), 0.0) for (doc,) in rows], total)
