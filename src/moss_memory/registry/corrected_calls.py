@@ -21,7 +21,7 @@ MOST_CHARS = 4000
 """The maximum size of a proposed call; a longer one costs its reader more than the message."""
 _ID_CHARS, _ID_LENGTH = frozenset("0123456789ABCDEFGHJKMNPQRSTVWXYZ"), 26
 _MOST_FAULTS = 20
-_TOLD = 5
+_FAULTS_NAMED = 5
 _WORDS_FOR = (
     "query q search question term terms keywords search_query text",
     "capsule_text content text body note markdown",
@@ -51,8 +51,8 @@ def explain(operation: Operation, arguments: Arguments, error: MossError, worksp
     found = _faults(operation, arguments, {"workspace"} if workspace else set())
     if len(found) > 1:
         listed = [{"path": (one.details or {})["path"], "message": one.message} for one in found[:_MOST_FAULTS]]
-        more = f"; and {len(found) - _TOLD} more" if len(found) > _TOLD else ""
-        error.message = "; ".join([one.message for one in found[:_TOLD]]) + more
+        more = f"; and {len(found) - _FAULTS_NAMED} more" if len(found) > _FAULTS_NAMED else ""
+        error.message = "; ".join([one.message for one in found[:_FAULTS_NAMED]]) + more
         error.details = {**(found[0].details or {}), "errors": listed}
     if found and error.recovery is None:
         error.recovery = corrected_call(operation, arguments)
