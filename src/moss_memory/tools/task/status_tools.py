@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 
 from moss_memory.errors import MossError, invalid_request, next_call
+from moss_memory.registry.argument_types import Annotated
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import HINT, NEXT, ResponseSchema, choice, flag, list_of, object_of, text, texts
 from moss_memory.rows.lookup import Address
 from moss_memory.rows.names import normalize_workspace
 from moss_memory.tools.capsule.capsule_responses import STORED
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
-from moss_memory.tools.task.model.task_fields import REFERENCE, TARGET
-from moss_memory.tools.task.model.task_rows import Task, find_task, focus_of, sql, steps_of
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, count_only, open_conflicts
+from moss_memory.tools.task.model.task_rows import REFERENCE, TARGET, Task, find_task, focus_of, sql, steps_of
 from moss_memory.tools.task.model.task_status import TaskStatus, choose_open
 
 from .task_arguments import PageLimit, RequiredWorkspace, TaskId
@@ -20,12 +21,10 @@ from .task_responses import EVENT, STEP
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction, Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 Since = Annotated[str, "event_id; those after it"]
 AsCapsule = Annotated[bool, "also store it as capsule <target>-handoff"]
@@ -37,23 +36,23 @@ _RADAR = object_of(
     ResponseSchema(
         "Radar",
         {
-            "now": text("what is to be done now"),
-            "why": text("why that"),
-            "verify": texts("how to know that it is done"),
+            "now": text("the work to do now"),
+            "why": text("the reason"),
+            "verify": texts("criteria and tests to check"),
             "next": NEXT,
-            "blockers": texts("what is in the way"),
+            "blockers": texts("open dependencies and blocked steps"),
         },
     ),
-    "where it stands",
+    "its status",
 )
 _HANDOFF = ResponseSchema(
     "Handoff",
     {
-        "done": texts("what is done, and the evidence"),
-        "remaining": texts("what remains"),
-        "risks": texts("what may go wrong"),
+        "done": texts("completed work, with its evidence"),
+        "remaining": texts("remaining work"),
+        "risks": texts("risks and blockers"),
         "open": texts("open questions, hypotheses and tests", optional=True),
-        "decisions": texts("what was decided, newest first", optional=True),
+        "decisions": texts("decisions, newest first", optional=True),
         "notes": texts("the last notes, newest first", optional=True),
     },
 )
@@ -67,13 +66,14 @@ _PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
     answers={
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
-        "chosen": choice(("target", "focus", "only_open", "last_worked_on"), "why that one"),
-        "focus": text("what the workspace works on", nullable=True),
+        "chosen": choice(("target", "focus", "only_open", "last_worked_on"), "the reason for this choice"),
+        "focus": text("the plan or task in focus", nullable=True),
         "reasoning_ref": REFERENCE.or_absent(),
         "radar": _RADAR,
-        "steps": list_of(STEP, "its steps, as they read"),
+        "steps": list_of(STEP, "its steps, in order"),
         **OPEN_CONFLICTS,
     },
+    cli=Cli(table="render.radar_view.screen_of"),
     example="moss task radar TASK-001 -w shop",
     words=(
         "what next, what should I do next, where do we stand, status of the work, progress, next step, dashboard,"
@@ -83,11 +83,7 @@ _PART_ORDER = ("risks", "remaining", "open", "notes", "decisions", "done")
     ),
 )
 def tasks_radar(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    target: TaskId | None = None,
-    budget: Budget,
+    tx: ReadTransaction, *, workspace: RequiredWorkspace, target: TaskId | None = None, budget: Budget
 ) -> dict[str, Any]:
     """Say what to do now in planned work and the one next call (all details: `tasks_show`).
 
@@ -104,7 +100,7 @@ def tasks_radar(
         cut = len(steps) > SHOWN_STEPS
         return {
             **frame, "target": target, "chosen": chosen, "radar": kept[0], "steps": kept[2:],
-            **(conflicts if len(kept) > 1 else only_counted(conflicts)), "truncated": cut,
+            **(conflicts if len(kept) > 1 else count_only(conflicts)), "truncated": cut,
         }  # fmt: skip
 
     rows = [task_status.radar(), task_status.summary(), *steps[:SHOWN_STEPS]]
@@ -116,7 +112,7 @@ def tasks_radar(
     has_budget=True,
     answers={
         "events": list_of(EVENT, "the events, oldest first", shown="answer"),
-        "has_more": flag("whether events follow", shown="if_true"),
+        "has_more": flag("true if events follow", shown="if_true"),
         **HINT,
     },
     example="moss task delta -w shop --since 01J9ZK4T9Q3W7X0V5M2N8B6C4D",
@@ -135,18 +131,20 @@ def tasks_delta(
     budget: Budget,
 ) -> dict[str, Any]:
     """List what happened to plans and tasks, oldest first; go on with `since` = the last event's id."""
-    from .task_writes import render_event  # the radar does without it
+    from .task_mutation import render_event  # the radar does without it
 
     most = min(limit, EVENTS_MAX)
-    after = 0 if since is None else _event_seq(tx, workspace, since)
-    found = list(
-        tx.rows(sql["events_after"], {"workspace": normalize_workspace(workspace), "after": after, "limit": most + 1})
-    )
+    key = {"workspace": normalize_workspace(workspace)}
+    after = 0 if since is None else tx.value(sql["event_seq"], {**key, "event_id": since})
+    if after is None:
+        raise MossError(
+            "NOT_FOUND",
+            f"there is no task event {str(since)[:100]!r} in workspace {workspace!r}",
+            recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
+        )
+    found = list(tx.rows(sql["events_after"], {**key, "after": after, "limit": most + 1}))
     events = [render_event(event_id, ts_ms, json.loads(payload), by) for event_id, ts_ms, payload, by in found[:most]]
-    return budget.fit(
-        events,
-        lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False},
-    )
+    return budget.fit(events, lambda kept: {"events": kept, "has_more": len(found) > len(kept), "truncated": False})
 
 
 @operation(
@@ -159,8 +157,8 @@ def tasks_delta(
         "workspace": text("project namespace, as it was given"),
         "target": object_of(TARGET, "the plan or task"),
         "radar": _RADAR,
-        "handoff": object_of(_HANDOFF, "what to hand over"),
-        "capsule": object_of(STORED, "the capsule that it was stored as", optional=True),
+        "handoff": object_of(_HANDOFF, "the content of the hand-over"),
+        "capsule": object_of(STORED, "the capsule in which it was stored", optional=True),
         **OPEN_CONFLICTS,
         "next": NEXT,
     },
@@ -181,12 +179,10 @@ def tasks_handoff(
     budget: Budget,
 ) -> dict[str, Any]:
     """Sum up planned work for another session: done, remaining, risks, findings, notes; yourself: `tasks_radar`."""
-    from .handoff import collect_handoff
+    from .handoff_text import collect_handoff
 
     if as_capsule and "capsule" in tx.config.disabled_types:
-        raise invalid_request(
-            "`as_capsule` is not possible: the configuration has switched that off", path="as_capsule"
-        )
+        raise invalid_request("`as_capsule` is disabled by the configuration", path="as_capsule")
     task, _ = _choose_target(tx, workspace, target)
     task_status = TaskStatus(tx, workspace, task)
     handoff = collect_handoff(task_status)
@@ -206,7 +202,7 @@ def tasks_handoff(
             "target": task_status.to_dict()["target"] if tight else kept[1],
             "radar": radar,
         }
-        shown = only_counted(conflicts) if tight else conflicts
+        shown = count_only(conflicts) if tight else conflicts
         return {**answer, "handoff": lists, **stored, **shown, "next": kept[0]["next"], "truncated": False}
 
     rows = [task_status.radar(), task_status.summary(), *parts]
@@ -225,19 +221,8 @@ def _choose_target(tx: ReadTransaction, workspace: str, target: str | None) -> t
         return find_task(tx, workspace, found), chosen
     error = invalid_request("nothing is open in this workspace; create a task first", path="target")
     first = {"workspace": workspace, "kind": "task", "title": "Plan the next work"}
-    error.recovery = next_call("tasks_create", first, "creates a task; give the `title` of what is to be done")
+    error.recovery = next_call("tasks_create", first, "creates a task; give the `title` of the work")
     raise error
-
-
-def _event_seq(tx: ReadTransaction, workspace: str, event_id: str) -> int:
-    seq: int | None = tx.value(sql["event_seq"], {"workspace": normalize_workspace(workspace), "event_id": event_id})
-    if seq is None:
-        raise MossError(
-            "NOT_FOUND",
-            f"there is no task event {event_id[:100]!r} in workspace {workspace!r}",
-            recovery=next_call("tasks_delta", {"workspace": workspace}, "lists the events from the beginning"),
-        )
-    return seq
 
 
 def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, list[str]]) -> dict[str, Any]:
@@ -245,7 +230,7 @@ def _store_capsule(tx: Transaction, task_status: TaskStatus, handoff: dict[str, 
     from moss_memory.tools.capsule.capsule_rows import capsules
     from moss_memory.tools.capsule.capsule_tools import capsule_store
 
-    from .handoff import HANDOFF_SOURCE, capsule_text, handover_name
+    from .handoff_text import HANDOFF_SOURCE, capsule_text, handover_name
 
     name = handover_name(task_status.task.id)
     existing = capsules.find_or_none(tx, Address(None, task_status.workspace, name))

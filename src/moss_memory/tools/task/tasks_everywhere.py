@@ -28,14 +28,13 @@ def tasks_everywhere(tx: ReadTransaction, *, status: str, tag: str | None, limit
             f" and {tx.sql_json_contains('tags_json', 'tag')}"
         )
     total: int = tx.value(f"select count(*) from ({newest}) found", values)
-    items = _items(tx, f"row_id in ({newest} order by row_id desc limit :limit offset :offset)", values)
+    items = _list_tasks(tx, f"row_id in ({newest} order by row_id desc limit :limit offset :offset)", values)
     return {"items": items, "pagination": page.answer(returned=len(items), total=total)}
 
 
 def plans_everywhere(tx: ReadTransaction, *, limit: int) -> list[dict[str, Any]]:
-    """Return the plans that were added last, each with its workspace."""
     newest = "row_id in (select row_id from tasks where kind = 'plan' order by row_id desc limit :limit)"
-    return _items(tx, newest, {"limit": limit})
+    return _list_tasks(tx, newest, {"limit": limit})
 
 
 def task_times(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tuple[str, str], dict[str, int]]:
@@ -51,8 +50,8 @@ def task_times(tx: ReadTransaction, *, tasks: list[tuple[str, str]]) -> dict[tup
     return found
 
 
-def _items(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[dict[str, Any]]:
-    columns = ", ".join(f"t.{name}" for name in Task.__slots__)
+def _list_tasks(tx: ReadTransaction, condition: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+    columns = ", ".join(f"t.{name}" for name in Task.columns)
     rows = tx.rows(
         f"select {columns}, coalesce(w.workspace_raw, t.workspace_norm) from tasks t"
         f" left join workspaces w on w.workspace_norm = t.workspace_norm where t.{condition} order by t.row_id desc"

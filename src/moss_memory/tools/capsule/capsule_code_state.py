@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import next_call
 from moss_memory.registry.responses import NEXT_CALL, ResponseSchema, choice, integer, object_of, text, texts
+from moss_memory.rows.names import pluralize
 from moss_memory.rows.versions import PAST
 from moss_memory.storage.origin import find_origin
 
@@ -33,15 +34,15 @@ FRESHNESS = ResponseSchema(
     "Freshness",
     {
         "state": choice(STATES, "whether the files that it names have changed"),
-        "commits": integer("commits of the present branch since; null if that is unknown", nullable=True),
+        "commits": integer("commits of the present branch since; null if unknown", nullable=True),
         "changed": texts("files that changed"),
         "missing": texts("files that are gone"),
         "why": text("why it is unknown", optional=True),
     },
-    line=lambda found: describe(found),
+    line=lambda found: describe_freshness(found),
 )
 CODE_FIELDS = {
-    "saved_in": object_of(SAVED_IN, "where in the code it was saved, where that is known", optional=True),
+    "saved_in": object_of(SAVED_IN, "where in the code it was saved, if known", optional=True),
     "freshness": object_of(FRESHNESS, "in the same repository, whether its files changed since", optional=True),
     "next": object_of(NEXT_CALL, "if files changed: what to do", optional=True),
 }
@@ -49,14 +50,14 @@ CODE_FIELDS = {
 FETCHED = CAPSULE.with_fields({**PAST, **CODE_FIELDS}, "FetchedCapsule")
 
 
-def code_of(tx: ReadTransaction, row: dict[str, Any]) -> CodeState | None:
+def saved_code_state(tx: ReadTransaction, row: dict[str, Any]) -> CodeState | None:
     """Return the code state at which a capsule was saved or confirmed; None if it is unknown."""
     origin = find_origin(tx, row["confirmed_origin"] or row["version_origin"])
     return None if origin is None else origin.code
 
 
 def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
-    """Return a code state as a response; a process in another repository learns only name and id of it."""
+    """Return a code state as a response; for a process in another repository only name and id of its own."""
     if here is None or saved.is_same_repository(here):
         return saved.to_response()
     known = {"repository": saved.repository, "repository_id": saved.repository_id}
@@ -65,7 +66,7 @@ def show_code(saved: CodeState, here: CodeState | None) -> dict[str, str]:
 
 def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
     """Return `saved_in` of a capsule, and in the same repository `freshness` and what to do next."""
-    saved = code_of(tx, row)
+    saved = saved_code_state(tx, row)
     if saved is None:
         return {}
     tree = tx.call.caller.work_tree()
@@ -80,40 +81,35 @@ def code_fields(tx: ReadTransaction, row: dict[str, Any]) -> dict[str, Any]:
 
     fields["freshness"] = found = freshness_of(tree, saved, row["capsule_text"]).to_response()
     if found["state"] in ("drifted", "orphaned") and row["deleted_at"] is None:
-        fields["next"] = _check_files(row, found)
+        read = f"read {_name_some(found['changed'])}, then " if found["changed"] else ""
+        gone = f"{_name_some(found['missing'])} gone: find out where that is now. " if found["missing"] else ""
+        reason = f"{gone}{read}check each section and send `capsule_text` with what is true now"
+        fields["next"] = next_call("capsule_update", {"id": row["id"]}, reason)  # only a reader can write the text
     return fields
 
 
-def _check_files(row: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Return the call that brings a drifted capsule up to date; it lacks the text, which only a reader can write."""
-    read = f"read {_names(found['changed'])}, then " if found["changed"] else ""
-    gone = f"{_names(found['missing'])} gone: find out where that is now. " if found["missing"] else ""
-    reason = f"{gone}{read}check each section and send `capsule_text` with what is true now"
-    return next_call("capsule_update", {"id": row["id"]}, reason)
-
-
-def _names(paths: list[str]) -> str:
+def _name_some(paths: list[str]) -> str:
     more = f" and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else ""
     return ", ".join(paths[:_MOST_NAMED]) + more
 
 
 def describe_drift(answer: dict[str, Any]) -> str:
-    """Return in one line that the files of a capsule have changed, from the answer of `moss_places`; else empty."""
+    """Return in one line how the files of a capsule have changed, by the answer of `moss_places`; empty if not."""
     found = answer["freshness"]
     if found["state"] not in ("drifted", "orphaned"):
         return ""
-    commits = f"{found['commits']} commit{'' if found['commits'] == 1 else 's'} since"
+    commits = f"{pluralize(found['commits'], 'commit')} since"
     stale = [*found["changed"], *found["missing"]]
     verb = "missing" if not found["changed"] else "changed or missing" if found["missing"] else "changed"
     files = f"{len(stale)} of its {len(answer['places'])} files {verb}"
-    return f"{answer.get('name') or answer['id']}: {commits}, {files}: {_names(stale)}"
+    return f"{answer.get('name') or answer['id']}: {commits}, {files}: {_name_some(stale)}"
 
 
-def describe(found: dict[str, Any]) -> str:
+def describe_freshness(found: dict[str, Any]) -> str:
     """Return freshness as one line: state, commits, and the files."""
     if found["state"] == "unknown":
         return f"unknown: {found.get('why', '')}"
-    parts = [f"{found['commits']} commit{'' if found['commits'] == 1 else 's'} since"] if found["commits"] else []
-    parts += [f"changed: {_names(found['changed'])}"] if found["changed"] else []
-    parts += [f"missing: {_names(found['missing'])}"] if found["missing"] else []
+    parts = [f"{pluralize(found['commits'], 'commit')} since"] if found["commits"] else []
+    parts += [f"changed: {_name_some(found['changed'])}"] if found["changed"] else []
+    parts += [f"missing: {_name_some(found['missing'])}"] if found["missing"] else []
     return ", ".join([found["state"], *parts])

@@ -73,11 +73,15 @@ def search_tools(question: str) -> list[str]:
 @functools.lru_cache(maxsize=256)
 def _factors(asked: frozenset[str], reads: bool | None) -> dict[str, float]:
     """Return the factor of each tool for a question about these objects that asks to read, to write or neither."""
-    return {
-        operation.name: (_object_factor(operation.name, asked) if asked else 1.0)
-        * (1.0 if reads is None else _SAME_INTENT if operation.only_reads == reads else _OTHER_INTENT)
-        for operation in catalog.operations()
-    }
+    factors = {}
+    for operation in catalog.operations():
+        factor, objects = 1.0, _objects_of(operation.name)
+        if asked and objects:
+            factor *= _SAME_OBJECT if objects & asked else _OTHER_OBJECT
+        if reads is not None:
+            factor *= _SAME_INTENT if operation.only_reads == reads else _OTHER_INTENT
+        factors[operation.name] = factor
+    return factors
 
 
 def _content(stems: list[str]) -> list[str]:
@@ -107,13 +111,6 @@ def _phrases(stems: list[str]) -> list[str]:
     ]
 
 
-def _object_factor(tool: str, asked: frozenset[str]) -> float:
-    objects = _objects_of(tool)
-    if not objects:
-        return 1.0
-    return _SAME_OBJECT if objects & asked else _OTHER_OBJECT
-
-
 @functools.cache
 def _objects_of(tool: str) -> frozenset[str]:
     """Return the objects that a tool works on, by its name and family; empty if it works on any."""
@@ -131,20 +128,20 @@ def _objects_of(tool: str) -> frozenset[str]:
 
 
 @functools.cache
-def known() -> list[str]:
+def visible_tools() -> list[str]:
     """Return every visible tool, in listing order."""
     return list(_descriptions())
 
 
 @functools.cache
 def summary_of(name: str) -> str:
-    """Return the first sentence of a tool's description, without what follows a semicolon."""
+    """Return the first sentence of a tool's description, up to its first semicolon."""
     return str(_descriptions()[name]["description"]).partition(". ")[0].partition(";")[0].rstrip(".")
 
 
 @functools.lru_cache(maxsize=1_000)
-def describe(name: str, workspace: str, disabled: catalog.DisabledTools | None) -> PreserializedDict:
-    """Return the description of a tool, with a default workspace, if any, and without disabled tools."""
+def serialize_description(name: str, workspace: str, disabled: catalog.DisabledTools | None) -> PreserializedDict:
+    """Return the description of a tool with its JSON, with a default workspace if any, without disabled tools."""
     tool = _descriptions()[name]
     tool = with_default_workspace(tool, workspace) if workspace else tool
     tool = without_disabled(tool, disabled) if disabled else tool
@@ -182,7 +179,7 @@ def _index() -> dict[str, list[tuple[str, float]]]:
 
 
 def _weigh(weights: dict[str, float], tools: int) -> dict[str, float]:
-    """Return weights multiplied by the rarity of a term that these tools have."""
+    """Return the weights of a term's tools, multiplied by the rarity of the term."""
     rarity = math.log(1 + tools / max(len(weights), 1))
     return {name: weight * rarity for name, weight in weights.items()}
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from moss_memory.errors import invalid_request
+from moss_memory.registry.argument_types import Annotated, Literal
+from moss_memory.registry.cli_traits import Cli
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import NEXT, ResponseSchema, list_of, object_of, text
 from moss_memory.registry.tool_groups import GROUP_OF_TYPE
 from moss_memory.rows.names import normalize_label
-from moss_memory.tools.capsule.saved_in import CODE_FIELDS
-from moss_memory.tools.reasoning.branches.document_refs import NOTES, DocumentRef, find_document
-from moss_memory.tools.reasoning.graph.graph_tools import nodes_of
-from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, only_counted, open_conflicts
-from moss_memory.tools.reasoning.notes.note_tools import page_fields, tail
+from moss_memory.tools.capsule.capsule_code_state import CODE_FIELDS
+from moss_memory.tools.reasoning.branches.document_refs import NOTES, find_document
+from moss_memory.tools.reasoning.cursor_pages import CursorPage
+from moss_memory.tools.reasoning.graph.node_queries import find_nodes
+from moss_memory.tools.reasoning.graph.open_conflicts import OPEN_CONFLICTS, count_only, open_conflicts
+from moss_memory.tools.reasoning.notes.entries import entries_page, last_entries
 from moss_memory.tools.reasoning.reasoning_arguments import (
     BRANCH,
     Branch,
-    CursorPage,
     GraphDoc,
     NotesDoc,
     PageLimit,
@@ -26,7 +28,7 @@ from moss_memory.tools.reasoning.reasoning_arguments import (
 from moss_memory.tools.reasoning.reasoning_responses import CANDIDATE, CARD_REF, LAST_ENTRIES, STATS
 
 from .card_lists import card_filter, count_cards
-from .card_model import CardDocuments, find_card_documents
+from .card_model import find_card_documents
 from .frontier import find_candidates
 from .next_step import next_call_for
 from .pack_rows import (
@@ -35,20 +37,18 @@ from .pack_rows import (
     PACKED_CAPSULES,
     PACKED_CARDS,
     PACKED_LOG,
-    packed_candidates,
-    packed_cards,
-    packed_log,
+    pack_candidates,
+    pack_cards,
+    pack_log,
     without_nulls,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any, Literal
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Literal
 
 Include = Annotated[list[Literal["capsules", "artifacts"]], "also the latest capsule, and the artifacts of the run"]
 RunOfWork = Annotated[str, "default: the latest capsule's"]
@@ -90,21 +90,20 @@ def branchmind_think_pack(
     """Resume thinking: the last cards with their links, what is open, the next call; no notes, no trace."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc)
     view = documents.graph.graph(tx)
-    doc = documents.graph.doc
-    nodes = nodes_of(tx, view, doc, card_filter(), CursorPage(None, limit_cards))
-    found = find_candidates(tx, view, doc, limit=CANDIDATES)
-    stats = count_cards(tx, view, doc)
+    nodes = find_nodes(tx, view, card_filter(), CursorPage(None, limit_cards))
+    found = find_candidates(tx, view, limit=CANDIDATES)
+    stats = count_cards(tx, view)
     next_call = next_call_for(tx, view, documents, found, stats["by_type"])
     conflicts = open_conflicts(tx, workspace)
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
-        candidates = packed_candidates(parts["candidates"], parts["cards"])
+        candidates = pack_candidates(parts["candidates"], parts["cards"])
         fields = {**documents.to_dict(), "stats": stats, "cards": parts["cards"], "candidates": candidates}
-        return {**fields, **_conflicts(parts, conflicts), "next": next_call, "truncated": False}
+        return {**fields, **_conflicts_field(parts, conflicts), "next": next_call, "truncated": False}
 
-    rows = [*_label("conflicts", [conflicts]), *_label("candidates", found)]
-    rows += _label("cards", packed_cards(tx, view, doc, nodes))
+    rows = [*_label_rows("conflicts", [conflicts]), *_label_rows("candidates", found)]
+    rows += _label_rows("cards", pack_cards(tx, view, nodes))
     return budget.fit(rows, build, least=0)
 
 
@@ -115,7 +114,7 @@ def branchmind_think_pack(
     answers={
         **CARD_REF,
         "trace_doc": text("document of its trace"),
-        "candidates": list_of(CANDIDATE, "the cards to go on with, best first"),
+        "candidates": list_of(CANDIDATE, "the cards to continue with, best first"),
         "trace": LAST_ENTRIES,
     },
     example="moss think watch -w shop",
@@ -139,16 +138,16 @@ def branchmind_think_watch(
     """Follow the thinking of others: what is open, and the last trace entries."""
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     page = CursorPage(None, trace_limit)
-    steps = tail(tx, documents.trace, page)
-    found = find_candidates(tx, documents.graph.graph(tx), documents.graph.doc, limit=min(limit, 200))
+    steps = last_entries(tx, documents.trace, page)
+    found = find_candidates(tx, documents.graph.graph(tx), limit=min(limit, 200))
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
-        trace = page_fields(page, steps, parts["trace"])
+        trace = entries_page(page, steps, parts["trace"])
         fields = {**documents.to_dict(), "trace_doc": documents.trace.doc, "candidates": parts["candidates"]}
         return {**fields, "trace": trace, "truncated": False}
 
-    rows = [*_label("candidates", found), *_label("trace", steps)]
+    rows = [*_label_rows("candidates", found), *_label_rows("trace", steps)]
     return budget.fit(rows, build, least=0)
 
 
@@ -158,7 +157,7 @@ def branchmind_think_watch(
     has_budget=True,
     answers={
         "branch": text("branch"),
-        "docs": object_of(_DOCS, "where they are"),
+        "docs": object_of(_DOCS, "the documents of the pack"),
         "notes": PACKED_LOG,
         "trace": PACKED_LOG,
         "cards": PACKED_CARDS,
@@ -168,6 +167,7 @@ def branchmind_think_watch(
         **OPEN_CONFLICTS,
         "next": NEXT,
     },
+    cli=Cli("think context-pack"),
     example="moss think context-pack --target TASK-001 -w shop",
     words=(
         "resume, continue a branch or task, catch up, get context, onboarding, everything about a task, notes and"
@@ -198,71 +198,40 @@ def branchmind_context_pack(
         raise invalid_request("`target` already says where; leave `notes_doc` out", path="notes_doc")
     documents = find_card_documents(tx, workspace, target=target, branch=ref, graph_doc=graph_doc, trace_doc=trace_doc)
     notes = find_document(tx, workspace, target=target, branch=ref, doc=notes_doc, kind=NOTES)
-    pack = _Pack(tx, documents, notes, notes_limit, trace_limit, limit_cards)
-    next_call = _next_call(tx, documents, target, pack)
-    extra, truncated = _load_extras(tx, workspace, include or [], run_id)
+    pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
+    logs = {
+        "notes": last_entries(tx, notes, pages["notes"]),
+        # The cards themselves are among the rows.
+        "trace": last_entries(tx, documents.trace, pages["trace"], query="entries_without_cards_before"),
+    }
+    view = documents.graph.graph(tx)
+    cards = pack_cards(tx, view, find_nodes(tx, view, card_filter(), CursorPage(None, limit_cards)))
+    stats = count_cards(tx, view)
+    if target is None or "task" in tx.config.disabled_types:
+        next_call = next_call_for(tx, view, documents, find_candidates(tx, view, limit=1), stats["by_type"])
+    else:
+        next_call = _next_call_of_task(tx, workspace, target)
+    extras, truncated = _load_extras(tx, workspace, include or [], run_id)
     conflicts = open_conflicts(tx, workspace)
+    branch = documents.graph.branch.name
+    docs = {"notes": notes.doc, "trace": documents.trace.doc, "graph": documents.graph.doc}
 
     def build(kept: list[Any]) -> dict[str, Any]:
         parts = _group_by_part(kept)
-        extras = {name: parts[name] for name in extra}
-        return {
-            **pack.to_dict(parts),
-            **extras,
-            **_conflicts(parts, conflicts),
-            "next": next_call,
-            "truncated": truncated,
-        }
-
-    rows = [*_label("conflicts", [conflicts]), *(row for name, found in extra.items() for row in _label(name, found))]
-    rows += pack.rows()
-    return budget.fit(rows, build, least=0)
-
-
-class _Pack:
-    """The last notes, trace entries and cards of a pair of documents."""
-
-    def __init__(
-        self,
-        tx: ReadTransaction,
-        documents: CardDocuments,
-        notes: DocumentRef,
-        notes_limit: int,
-        trace_limit: int,
-        limit_cards: int,
-    ) -> None:
-        self._place = documents
-        self._notes_doc = notes.doc
-        self._pages = {"notes": CursorPage(None, notes_limit), "trace": CursorPage(None, trace_limit)}
-        self._logs = {
-            "notes": tail(tx, notes, self._pages["notes"]),
-            # The cards themselves are among the rows.
-            "trace": tail(tx, documents.trace, self._pages["trace"], query="entries_without_cards_before"),
-        }
-        self.view = documents.graph.graph(tx)
-        doc = documents.graph.doc
-        nodes = nodes_of(tx, self.view, doc, card_filter(), CursorPage(None, limit_cards))
-        self._cards = packed_cards(tx, self.view, doc, nodes)
-        self.candidates = find_candidates(tx, self.view, doc, limit=1)
-        self.stats = count_cards(tx, self.view, doc)
-
-    def rows(self) -> list[dict[str, Any]]:
-        """Return all rows, newest first."""
-        labelled = [row for name, rows in (*self._logs.items(), ("cards", self._cards)) for row in _label(name, rows)]
-        return sorted(labelled, key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
-
-    def to_dict(self, parts: dict[str, list[Any]]) -> dict[str, Any]:
-        """Return the response with the rows that fit the budget."""
-        docs = {"notes": self._notes_doc, "trace": self._place.trace.doc, "graph": self._place.graph.doc}
-        branch = self._place.graph.branch.name
-        logs = {name: packed_log(self._pages[name], rows, parts[name], branch) for name, rows in self._logs.items()}
+        packed = {name: pack_log(pages[name], rows, parts[name], branch) for name, rows in logs.items()}
         # If no row fits, leave out the counts by type to save space for the next call.
-        stats = self.stats if any(parts.values()) else {**self.stats, "by_type": {}}
-        return {"branch": branch, "docs": docs, **logs, "cards": parts["cards"], "stats": stats}
+        counted = stats if kept else {**stats, "by_type": {}}
+        fields = {"branch": branch, "docs": docs, **packed, "cards": parts["cards"], "stats": counted}
+        more = {**{name: parts[name] for name in extras}, **_conflicts_field(parts, conflicts)}
+        return {**fields, **more, "next": next_call, "truncated": truncated}
+
+    newest = [row for name, found in {**logs, "cards": cards}.items() for row in _label_rows(name, found)]
+    newest.sort(key=lambda one: -int(one["row"].get("seq") or one["row"]["last_seq"]))
+    first = [row for name, found in extras.items() for row in _label_rows(name, found)]
+    return budget.fit([*_label_rows("conflicts", [conflicts]), *first, *newest], build, least=0)
 
 
-def _label(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Label each row with its part of the response."""
+def _label_rows(name: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"part": name, "row": row} for row in rows]
 
 
@@ -275,19 +244,15 @@ def _group_by_part(kept: list[dict[str, Any]]) -> dict[str, list[Any]]:
     return parts
 
 
-def _conflicts(parts: dict[str, list[Any]], found: dict[str, Any]) -> dict[str, Any]:
+def _conflicts_field(parts: dict[str, list[Any]], found: dict[str, Any]) -> dict[str, Any]:
     """Return the open conflicts if their row fits, else their number."""
-    return parts["conflicts"][0] if parts["conflicts"] else only_counted(found)
+    return parts["conflicts"][0] if parts["conflicts"] else count_only(found)
 
 
-def _next_call(tx: ReadTransaction, documents: CardDocuments, target: str | None, pack: _Pack) -> dict[str, Any]:
-    """Return the next call of the target, else of its cards."""
-    if target is None or "task" in tx.config.disabled_types:
-        return next_call_for(tx, pack.view, documents, pack.candidates, pack.stats["by_type"])
+def _next_call_of_task(tx: ReadTransaction, workspace: str, target: str) -> dict[str, Any]:
     from moss_memory.tools.task.model.task_rows import find_task
     from moss_memory.tools.task.model.task_status import TaskStatus
 
-    workspace = documents.graph.workspace
     return TaskStatus(tx, workspace, find_task(tx, workspace, target)).next()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError, next_call
+from moss_memory.registry.argument_types import Annotated
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, free, object_of, text, texts
 from moss_memory.rows.names import normalize_workspace
@@ -12,12 +13,10 @@ from .card_model import CARD_TYPES, check_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
+    from typing import Any
 
     from moss_memory.registry.budget import Budget
     from moss_memory.storage.engine import ReadTransaction
-else:
-    from moss_memory.registry.argument_types import Annotated
 
 CardType = Annotated[str, "type of card"]
 Playbook = Annotated[str, "name of the playbook"]
@@ -25,18 +24,18 @@ Playbook = Annotated[str, "name of the playbook"]
 _TEMPLATE = ResponseSchema(
     "CardTemplate",
     {
-        "id": text("empty: it gets one"),
+        "id": text("empty: a new card gets one"),
         "type": text("type of card"),
-        "title": text("what to say in a line"),
-        "text": text("what to tell"),
+        "title": text("the statement in a line"),
+        "text": text("the details to give"),
         "status": text("open"),
         "tags": texts("none yet"),
         "meta": free("none yet"),
     },
 )
-_PLAYBOOK = ResponseSchema("Playbook", {"goal": text("what it leads to"), "steps": texts("what to do, in order")})
+_PLAYBOOK = ResponseSchema("Playbook", {"goal": text("its result"), "steps": texts("the actions, in order")})
 
-_ASKED = {
+_QUESTIONS = {
     "frame": ("What the problem is, in a line", "What done means, what is out of scope, what must not break."),
     "hypothesis": ("What might be true, in a line", "Why it could be so, and what would have to be seen if it were."),
     "question": ("What is not known yet", "Why it matters and what would answer it."),
@@ -49,12 +48,6 @@ _ASKED = {
     "note": ("Something worth keeping", "The note itself."),
     "update": ("What changed in what was known", "What was believed before, what is known now, and since when."),
 }
-
-
-def card_template(type: str) -> dict[str, Any]:
-    """Return an empty card of a type."""
-    title, text = _ASKED[type]
-    return {"id": "", "type": type, "title": title, "text": text, "status": "open", "tags": [], "meta": {}}
 
 
 PLAYBOOKS: dict[str, dict[str, Any]] = {
@@ -132,7 +125,7 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
     has_budget=True,
     answers={
         "type": text("type of card"),
-        "supported_types": texts("all there are"),
+        "supported_types": texts("all types of cards"),
         "template": object_of(_TEMPLATE, "a card to fill in"),
     },
     example="moss think template hypothesis -w shop",
@@ -142,17 +135,14 @@ PLAYBOOKS: dict[str, dict[str, Any]] = {
     ),
 )
 def branchmind_think_template(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    type: CardType,
-    budget: Budget,
+    tx: ReadTransaction, *, workspace: RequiredWorkspace, type: CardType, budget: Budget
 ) -> dict[str, Any]:
-    """Show a card of a type to be filled in: frame, hypothesis, question, test, evidence, decision, note, update."""
+    """Show a template of a card to fill in: frame, hypothesis, question, test, evidence, decision, note, update."""
     normalize_workspace(workspace)  # refuses a blank one
     kind = check_type(type, what="type", workspace=workspace)
+    title, text = _QUESTIONS[kind]
     return budget.fit(
-        [card_template(kind)],
+        [{"id": "", "type": kind, "title": title, "text": text, "status": "open", "tags": [], "meta": {}}],
         lambda kept: {"type": kind, "supported_types": list(CARD_TYPES), "template": kept[0], "truncated": False},
     )
 
@@ -160,7 +150,7 @@ def branchmind_think_template(
 @operation(
     idempotent=True,
     has_budget=True,
-    answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "what to do")},
+    answers={"name": text("its name"), "template": object_of(_PLAYBOOK, "the goal and steps")},
     example="moss think playbook debug -w shop",
     words=(
         "how to debug, method, checklist, bisect, way to think, procedure, compare options, steps to find a bug, "
@@ -170,13 +160,9 @@ def branchmind_think_template(
     ),
 )
 def branchmind_think_playbook(
-    tx: ReadTransaction,
-    *,
-    workspace: RequiredWorkspace,
-    name: Playbook,
-    budget: Budget,
+    tx: ReadTransaction, *, workspace: RequiredWorkspace, name: Playbook, budget: Budget
 ) -> dict[str, Any]:
-    """Show the steps of a way to think: default, debug, bisect, experiment, criteria_matrix, contradiction."""
+    """Show the steps of a thinking method: default, debug, bisect, experiment, criteria_matrix, contradiction."""
     normalize_workspace(workspace)  # refuses a blank one
     playbook = PLAYBOOKS.get(name)
     if playbook is None:
@@ -191,7 +177,5 @@ def branchmind_think_playbook(
         )
     goal, steps = playbook["goal"], playbook["steps"]
     return budget.fit(
-        steps,
-        lambda kept: {"name": name, "template": {"goal": goal, "steps": kept}, "truncated": False},
-        least=0,
+        steps, lambda kept: {"name": name, "template": {"goal": goal, "steps": kept}, "truncated": False}, least=0
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import islice
 
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, newest_first
+from moss_memory.tools.reasoning.graph.node_queries import NodeFilters, newest_first
 from moss_memory.tools.reasoning.graph.node_versions import Version
 from moss_memory.tools.reasoning.reasoning_sql import sql
 
@@ -35,7 +36,6 @@ class Group:
         self.similarity = 1.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the group as fields of a response."""
         merged = [card.key for card in self.others]
         return {"canonical": self.canonical.key, "merged": merged, "similarity": round(self.similarity, 3)}
 
@@ -44,13 +44,16 @@ def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Vers
     """Return the groups of duplicates among the given cards, or among all unmerged cards if None."""
     view = graph_view(tx, document.branch.branch_id, document.doc)
     if cards is None:
-        cards = _all_cards(tx, view, document.doc)
+        from .card_model import CARD_TYPES
+
+        filters = NodeFilters(types=list(CARD_TYPES))
+        cards = list(islice(newest_first(tx, view, filters), _CARDS_MAX))
     open_cards = [card for card in cards if card.status != MERGED]
-    born = {card.key: _first_seq(tx, view, document.doc, card.key) for card in open_cards}
+    born = {card.key: _first_seq(tx, view, card.key) for card in open_cards}
     groups: list[Group] = []
     index: dict[tuple[str, str], list[tuple[Group, frozenset[str]]]] = {}
     for card in sorted(open_cards, key=lambda card: (born[card.key], card.seq)):
-        words = frozenset(_WORD.findall(_text(card)))
+        words = frozenset(_WORD.findall(_normal_text(card)))
         best = _most_similar(index, card, words)
         if best is None:
             group = Group(card)
@@ -64,25 +67,14 @@ def find_duplicates(tx: ReadTransaction, document: DocumentRef, cards: list[Vers
     return [group for group in groups if group.others]
 
 
-def _all_cards(tx: ReadTransaction, view: View, doc: str) -> list[Version]:
-    from .card_model import CARD_TYPES
-
-    found = []
-    for card in newest_first(tx, view, doc, NodeFilters(types=list(CARD_TYPES)), before=2**63 - 1):
-        found.append(card)
-        if len(found) == _CARDS_MAX:
-            break
-    return found
-
-
-def _first_seq(tx: ReadTransaction, view: View, doc: str, key: str) -> int:
+def _first_seq(tx: ReadTransaction, view: View, key: str) -> int:
     """Return the seq of the first version of a card in the view."""
-    keys = [{"branch_id": branch_id, "doc": doc, "key": key, "upto": upto} for branch_id, upto in view.sources()]
+    keys = [{"branch_id": branch_id, "doc": view.doc, "key": key, "upto": upto} for branch_id, upto in view.sources]
     firsts: list[int | None] = [tx.value(sql["first_version"], one) for one in keys]
     return min(first for first in firsts if first is not None)
 
 
-def _text(card: Version) -> str:
+def _normal_text(card: Version) -> str:
     text = f"{card.title or ''} {card.text or ''}"
     folded = text.casefold() if text.isascii() else _to_nfc(_to_nfc(text).casefold())
     return " ".join(folded.split())
@@ -106,8 +98,10 @@ def _most_similar(
     best: tuple[Group, float] | None = None
     for word in _prefix_words(words):
         for group, others in index.get((card.type, word), ()):
-            together = len(words | others)
-            similarity = len(words & others) / together if together else float(_text(card) == _text(group.canonical))
+            if words or others:
+                similarity = len(words & others) / len(words | others)
+            else:
+                similarity = float(_normal_text(card) == _normal_text(group.canonical))
             if similarity >= SIMILAR and (best is None or similarity > best[1]):
                 best = (group, similarity)
     return best

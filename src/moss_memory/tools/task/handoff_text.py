@@ -8,14 +8,13 @@ import shlex
 from moss_memory.rows.names import pluralize
 from moss_memory.tools.reasoning.branches.visible_ranges import graph_view
 from moss_memory.tools.reasoning.cards.frontier import RANKED_TYPES, find_settled
-from moss_memory.tools.reasoning.graph.graph_tools import NodeFilters, nodes_of
+from moss_memory.tools.reasoning.cursor_pages import CursorPage
+from moss_memory.tools.reasoning.graph.node_queries import NodeFilters, find_nodes
 from moss_memory.tools.reasoning.graph.open_conflicts import open_conflicts
-from moss_memory.tools.reasoning.reasoning_arguments import CursorPage
-from moss_memory.tools.task.model.reasoning_refs import Reference
-from moss_memory.tools.task.model.task_rows import find_task, sql, steps_of, tasks_of_plan
-from moss_memory.tools.task.model.task_status import brief
+from moss_memory.tools.task.model.task_rows import Reference, find_task, sql, steps_of, tasks_of_plan
+from moss_memory.tools.task.model.task_status import shorten_line
 
-from .task_notes import notes_about
+from .task_show import notes_about
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,46 +40,49 @@ _LOCATION = re.compile(
 
 
 def handover_name(id: str) -> str:
-    """Return the name of the capsule that hands over a plan or task."""
     return f"{id}-handoff"
 
 
 def collect_handoff(task_status: TaskStatus) -> dict[str, list[str]]:
     """Return the lines to hand over by their kind: the work, and the decisions, open cards and last notes if any."""
+    notes = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
     found = {
-        "open": [line for kind in RANKED_TYPES for line in _cards(task_status, kind, status="open")],
-        "decisions": _cards(task_status, "decision"),
-        "notes": _notes(task_status),
+        "open": [line for kind in RANKED_TYPES for line in _card_lines(task_status, kind, status="open")],
+        "decisions": _card_lines(task_status, "decision"),
+        "notes": [note["content"] for note in notes],
     }
-    handoff = task_status.handoff(_cards(task_status, "evidence"))
+    handoff = task_status.handoff(_card_lines(task_status, "evidence"))
     return {**handoff, **{name: lines for name, lines in found.items() if lines}}
 
 
 def capsule_text(task_status: TaskStatus, handoff: dict[str, list[str]], most: int) -> str:
     """Return the six sections in at most `most` characters, with fewer lines per section if necessary."""
-    questions = [*handoff["risks"], *_conflicts(task_status), *handoff.get("open", ())]
+    now, why = task_status.now()  # without a holder: a claim ends before a capsule does
+    status = [f"{now} ({why}).", f"Status {task_status.task.status}.", *(f"Done: {one}" for one in handoff["done"])]
+    decisions = [*handoff.get("decisions", ()), *(f"Noted: {note}" for note in handoff.get("notes", ()))]
+    questions = [*handoff["risks"], *_conflict_lines(task_status), *handoff.get("open", ())]
     sections = {
-        "Objective": _objective(task_status),
-        "Current status": _status(task_status, handoff),
-        "Decisions": _decisions(handoff) or ["Nothing was recorded as decided."],
-        "Next actions": _next_actions(task_status),
-        "Key locations": _locations(task_status, handoff),
+        "Objective": _objective_lines(task_status),
+        "Current status": status,
+        "Decisions": decisions or ["Nothing was recorded as decided."],
+        "Next actions": _next_action_lines(task_status),
+        "Key locations": _location_lines(task_status, handoff),
         "Open questions": questions or ["Nothing is known to be in the way."],
     }
-    for lines in (200, 50, 20, 10, 5, 2, 1):
-        parts = [f"## {title}\n" + "\n".join(_format_bullets(body, lines)) for title, body in sections.items()]
+    for limit in (200, 50, 20, 10, 5, 2, 1):
+        parts = []
+        for title, lines in sections.items():
+            bullets = [f"- {shorten_line(line, LINE_CHARS)}" for line in lines if line.strip()]
+            if len(bullets) > limit:
+                bullets[limit:] = [f"- and {len(bullets) - limit} more"]
+            parts.append(f"## {title}\n" + "\n".join(bullets))
         text = "\n\n".join(parts) + "\n"
         if len(text) <= most:
             break
     return text
 
 
-def _format_bullets(texts: list[str], most: int) -> list[str]:
-    bullets = [f"- {brief(text, LINE_CHARS)}" for text in texts if text.strip()]
-    return bullets if len(bullets) <= most else [*bullets[:most], f"- and {len(bullets) - most} more"]
-
-
-def _objective(task_status: TaskStatus) -> list[str]:
+def _objective_lines(task_status: TaskStatus) -> list[str]:
     task = task_status.task
     lines = [f"{task.title} ({task.id})", task.description or ""]
     if task.parent_id is not None:
@@ -90,17 +92,7 @@ def _objective(task_status: TaskStatus) -> list[str]:
     return lines
 
 
-def _status(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
-    (now, why), task = task_status.now(), task_status.task  # without a holder: a claim ends before a capsule does
-    return [f"{now} ({why}).", f"Status {task.status}.", *(f"Done: {one}" for one in handoff["done"])]
-
-
-def _decisions(handoff: dict[str, list[str]]) -> list[str]:
-    """Return the decisions and notes about a plan or task, newest first."""
-    return [*handoff.get("decisions", ()), *(f"Noted: {note}" for note in handoff.get("notes", ()))]
-
-
-def _next_actions(task_status: TaskStatus) -> list[str]:
+def _next_action_lines(task_status: TaskStatus) -> list[str]:
     """Return the open steps and tasks with their criteria, and the command that shows the next call."""
     tx, workspace, task = task_status.tx, task_status.workspace, task_status.task
     lines = [_describe_step(step) for step in sorted(steps_of(tx, task, "open_steps"), key=lambda step: step.blocked)]
@@ -123,7 +115,7 @@ def _describe_step(step: Step) -> str:
     return line + (f"; check with {', '.join(tests)}" if tests else "")
 
 
-def _locations(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
+def _location_lines(task_status: TaskStatus, handoff: dict[str, list[str]]) -> list[str]:
     """Return the files and URLs in notes and evidence, and the documents of the reasoning."""
     evidence = [
         content for _, content in task_status.tx.rows(sql["evidence_by_step"], {"task_row": task_status.task.row_id})
@@ -147,15 +139,15 @@ def _is_reasoning_disabled(task_status: TaskStatus) -> bool:
     return "reasoning" in task_status.tx.config.disabled_types
 
 
-def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> list[str]:
+def _card_lines(task_status: TaskStatus, type: str, status: str | None = None) -> list[str]:
     if _is_reasoning_disabled(task_status):
         return []
     graph = f"{task_status.task.id}-graph"
     view = graph_view(task_status.tx, task_status.task.branch_id, graph)
     filters = NodeFilters(types=type, status=status)
-    cards: list[dict[str, Any]] = nodes_of(task_status.tx, view, graph, filters, CursorPage(None, CARDS_MAX))
+    cards: list[dict[str, Any]] = find_nodes(task_status.tx, view, filters, CursorPage(None, CARDS_MAX))
     if status == "open":
-        done = find_settled(task_status.tx, view, graph, [card["id"] for card in cards])
+        done = find_settled(task_status.tx, view, [card["id"] for card in cards])
         cards = [card for card in cards if card["id"] not in done]
     texts = [": ".join(filter(None, (card.get("title"), card.get("text")))) for card in cards]
     if status is None:
@@ -163,15 +155,9 @@ def _cards(task_status: TaskStatus, type: str, status: str | None = None) -> lis
     return [f"{type} {card['id']}: {text}" for card, text in zip(cards, texts, strict=True)]
 
 
-def _conflicts(task_status: TaskStatus) -> list[str]:
+def _conflict_lines(task_status: TaskStatus) -> list[str]:
     """Return a line about the open merge conflicts of the workspace, if there are any."""
     found = open_conflicts(task_status.tx, task_status.workspace).get("conflicts")
     if found is None:
         return []
     return [f"{pluralize(found['open'], 'merge conflict')} to resolve, the first is {found['first']['conflict_id']}"]
-
-
-def _notes(task_status: TaskStatus) -> list[str]:
-    """Return the last notes, newest first."""
-    found = notes_about(task_status.tx, task_status.workspace, task_status.task, NOTES_MAX)
-    return [note["content"] for note in found]
