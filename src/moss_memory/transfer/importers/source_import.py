@@ -8,7 +8,7 @@ from moss_memory.registry.plugins import IMPORTERS, load_plugin, plugin_names
 from moss_memory.secrets.scanner import findings_in
 from moss_memory.storage.files.sandbox import real_path
 
-from .adopt_call import DryRunRollback
+from .adopt_items import DryRunRollback
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ SOURCES = (
 )  # fmt: skip
 
 
-def adopt(
+def import_source(
     take: Callable[..., dict[str, Any]],
     source: str,
     path: str,
@@ -46,50 +46,38 @@ def adopt(
     file of a folder is reported and the rest is imported. Items of disabled families are skipped. `check` raises if the
     caller has cancelled.
     """
-    files = list(_reader(source)(real_path(path)))
+    files = list(_find_reader(source)(real_path(path)))
     report: dict[str, Any] = {"files": len(files), "taken": {}, "already_there": 0, "skipped": [], "dry_run": dry_run}
     for number, file in enumerate(files):
-        file.items = _storable(file, closed)
-        items = file.items if allow_secrets else _without_secrets(file, check)
+        file.items = _select_storable(file, closed)
+        items = file.items if allow_secrets else _select_without_secrets(file, check)
         report["skipped"] += file.skipped
         if items:
-            _add(
-                report, _import_file(take, source, workspace, file.name, items, dry_run=dry_run, alone=len(files) == 1)
-            )
+            call = {"source": source, "workspace": workspace, "file": file.name, "items": items, "dry_run": dry_run}
+            result = _import_file(take, call, alone=len(files) == 1)
+            for kind, count in result["taken"].items():
+                report["taken"][kind] = report["taken"].get(kind, 0) + count
+            report["already_there"] += result["already_there"]
+            report["skipped"] += result["skipped"]
         if progress is not None:
             progress(number + 1, len(files))
     return report
 
 
-def _import_file(
-    take: Callable[..., dict[str, Any]],
-    source: str,
-    workspace: str,
-    file: str,
-    items: list[Any],
-    *,
-    dry_run: bool,
-    alone: bool,
-) -> dict[str, Any]:
+def _import_file(take: Callable[..., dict[str, Any]], call: dict[str, Any], *, alone: bool) -> dict[str, Any]:
     """Import one file; if there are several, report a refused one and continue."""
     try:
-        return take(source=source, workspace=workspace, file=file, items=items, dry_run=dry_run)
+        return take(**call)
     except DryRunRollback as tried:
         return tried.result
     except MossError as error:
         if alone or error.status >= _MIN_STORE_STATUS or error.code == "READ_ONLY":
             raise
-        return {"taken": {}, "already_there": 0, "skipped": [{"file": file, "item": file, "reason": error.message}]}
+        skipped = {"file": call["file"], "item": call["file"], "reason": error.message}
+        return {"taken": {}, "already_there": 0, "skipped": [skipped]}
 
 
-def _add(report: dict[str, Any], result: dict[str, Any]) -> None:
-    for kind, count in result["taken"].items():
-        report["taken"][kind] = report["taken"].get(kind, 0) + count
-    report["already_there"] += result["already_there"]
-    report["skipped"] += result["skipped"]
-
-
-def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
+def _select_storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]:
     """Return the items that this store accepts; report disabled families and invalid characters."""
     accepted = []
     for item in file.items:
@@ -105,37 +93,35 @@ def _storable(file: SourceFile, closed: Collection[str]) -> list[dict[str, Any]]
     return accepted
 
 
-def _without_secrets(file: SourceFile, check: Callable[[], object] | None) -> list[dict[str, Any]]:
+def _select_without_secrets(file: SourceFile, check: Callable[[], object] | None) -> list[dict[str, Any]]:
     """Return the items without secrets; report the rest without their values."""
     accepted = []
     for item in file.items:
         found = findings_in({key: value for key, value in item.items() if key != "key"}, check=check)
         if found:
-            label = item["key"] if not findings_in({"key": item["key"]}) else "an item"
-            file.skip(
-                label, f"looks like a credential ({found[0]['kind']}, {found[0]['path']}); --allow-secrets takes it"
-            )
+            label = "an item" if findings_in({"key": item["key"]}) else item["key"]
+            place = f"{found[0]['kind']}, {found[0]['path']}"
+            file.skip(label, f"looks like a credential ({place}); --allow-secrets takes it")
         else:
             accepted.append(item)
     return accepted
 
 
-def _reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
+def _find_reader(source: str) -> Callable[[str], Iterator[SourceFile]]:
     if source == "server-memory":
-        from .server_memory import read
+        from .server_memory import read_server_memory
 
-        return read
+        return read_server_memory
     if source == "memory-keeper":
-        from .memory_keeper import read as read_keeper
+        from .memory_keeper import read_memory_keeper
 
-        return read_keeper
+        return read_memory_keeper
     if source in ("beads", "task-master"):
         from .issues import read_beads, read_task_master
 
         return read_beads if source == "beads" else read_task_master
     if source in ("markdown", "basic-memory", "claude-code", "codex"):
-        from .markdown_folder import read as read_markdown
-        from .markdown_folder import read_basic_memory
+        from .markdown_folder import read_basic_memory, read_markdown
 
         return read_basic_memory if source == "basic-memory" else read_markdown
     found: Callable[[str], Iterator[SourceFile]] | None = load_plugin(IMPORTERS, source)

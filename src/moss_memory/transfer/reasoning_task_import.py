@@ -8,7 +8,7 @@ from moss_memory.storage.origin import note_repositories
 from .export_schema import InvalidRow, Renumbering
 from .families import reasoning
 from .families import tasks as task
-from .workspace_files import LOCAL_TABLES, ORIGINS, WorkspaceFiles
+from .reasoning_task_files import LOCAL_TABLES, ORIGINS, WorkspaceFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from .export_schema import Line, Table, Values
 
 FILES = {reasoning.FILE: reasoning, task.FILE: task}
-TABLES = {table.name: table for room in FILES.values() for table in room.TABLES}
-_CHECKS = {table.name: room.check for room in FILES.values() for table in room.TABLES}
-_FILE_OF = {table.name: file for file, room in FILES.items() for table in room.TABLES}
+TABLES = {table.name: table for module in FILES.values() for table in module.TABLES}
+_FILE_OF = {table.name: file for file, module in FILES.items() for table in module.TABLES}
 _SERIES = {**reasoning.SERIES, **task.SERIES}
 
 
@@ -53,17 +52,13 @@ class Workspaces:
             values = reasoning.NUMBERS.read(line)
             self._numbers[values["series"]] = values["last"]
             self.lines[file] += 1
-            return
-        if file == reasoning.FILE and name == reasoning.ORIGINS.name:
-            self._origins.append(reasoning.origin_in_file(reasoning.ORIGINS.read(line)))
+        elif file == reasoning.FILE and name == ORIGINS:
+            self.add(ORIGINS, reasoning.ORIGINS.read(line), where)
             self.lines[file] += 1
-            return
-        table = next((one for one in FILES[file].TABLES if one.name == name), None)
-        if table is None:
+        elif _FILE_OF.get(str(name)) == file:
+            self.add(str(name), TABLES[str(name)].read(line), where)
+        else:
             raise InvalidRow(f"there is no table {str(name)[:80]!r} in {file}")
-        values = table.read(line)
-        _CHECKS[table.name](table.name, values)
-        self.add(table.name, values, where)
 
     def check(self) -> None:
         """Sort the rows by workspace; raise `InvalidRow` with the line if they are inconsistent."""
@@ -78,7 +73,6 @@ class Workspaces:
             _refuse_dangling(workspace, tables)
 
     def add_origins(self, origins: list[Origin]) -> None:
-        """Add the origins that rows of the folder name."""
         self._origins += origins
 
     def set_counters(self, counters: dict[str, int]) -> None:
@@ -99,28 +93,34 @@ class Workspaces:
 
     def present(self, tx: ReadTransaction) -> list[str]:
         """Return the workspaces that have reasoning or tasks in the store."""
-        return [one for one in self._by_workspace if any(table.holds(tx, one) for table in TABLES.values())]
+        return [one for one in self._by_workspace if any(table.has_rows(tx, one) for table in TABLES.values())]
 
     def write(self, tx: Transaction, mode: str, present: list[str]) -> list[tuple[str, str]]:
         """Write every workspace and return the new names of renamed ones."""
         if mode == "replace":
             for workspace in present:
-                delete_workspace(tx, workspace)
+                delete_reasoning_and_tasks(tx, workspace)
         for origin in self._origins:
             tx.store_origin(origin)
-        self._offsets = offsets = {series: _value(tx, query) for series, query in _SERIES.items()}
+        self._offsets = offsets = {series: int(tx.value(query) or 0) for series, query in _SERIES.items()}
         renamed = []
         for workspace, tables in self._by_workspace.items():
-            move = Renumbering(offsets)
-            raw = None
+            renumbering = Renumbering(offsets)
+            raw = next((str(values["workspace_raw"]) for values in tables.get("workspaces", ())), workspace)
+            new_name = None
             if workspace in present and mode == "rename":
-                raw = self._free_name(tx, _raw(workspace, tables))
-                move.workspace = normalize_name(raw, what="workspace")
-                renamed.append((_raw(workspace, tables), raw))
-            move.ids = task.new_ids(tx, tables)
-            _insert(tx, tables, move, raw)
+                new_name = self._free_name(tx, raw)
+                renumbering.workspace = normalize_name(new_name, what="workspace")
+                renamed.append((raw, new_name))
+            renumbering.ids = task.new_event_ids(tx, tables)
+            for name, rows in tables.items():
+                renumbered = [TABLES[name].renumber(values, renumbering) for values in rows]
+                if new_name is not None and name == "workspaces":
+                    renumbered = [{**values, "workspace_raw": new_name} for values in renumbered]
+                TABLES[name].insert_all(tx, renumbered)
+                reasoning.after_insert(tx, name, renumbered)
             keys = {values["origin"] for rows in tables.values() for values in rows if values.get("origin")}
-            note_repositories(tx, move.workspace or workspace, keys)
+            note_repositories(tx, renumbering.workspace or workspace, keys)
         if self._rows["events"]:
             tx.advance_event_sequence(offsets["events"] + self._highest("events"))
         return renamed
@@ -133,7 +133,7 @@ class Workspaces:
             suffix = f"-{number}"
             other = raw.rstrip()[: NAME_MAX_CHARS - len(suffix)] + suffix
             norm = normalize_workspace(other)
-            if norm not in self._by_workspace and not any(table.holds(tx, norm) for table in TABLES.values()):
+            if norm not in self._by_workspace and not any(table.has_rows(tx, norm) for table in TABLES.values()):
                 return other
 
     def advance_counters(self, tx: Transaction) -> None:
@@ -191,11 +191,7 @@ def _refuse_dangling(workspace: str, tables: dict[str, list[Values]]) -> None:
                     )
 
 
-def _raw(workspace: str, tables: dict[str, list[Values]]) -> str:
-    return next((str(values["workspace_raw"]) for values in tables.get("workspaces", ())), workspace)
-
-
-def delete_workspace(tx: Transaction, workspace: str) -> None:
+def delete_reasoning_and_tasks(tx: Transaction, workspace: str) -> None:
     """Delete the reasoning and the tasks of a workspace."""
     reasoning.before_delete(tx, workspace)
     for table in reversed(list(TABLES.values())):
@@ -205,16 +201,3 @@ def delete_workspace(tx: Transaction, workspace: str) -> None:
     for table in TABLES.values():
         if table.workspace:
             table.delete(tx, workspace)
-
-
-def _insert(tx: Transaction, tables: dict[str, list[Values]], move: Renumbering, raw: str | None) -> None:
-    for name, rows in tables.items():
-        moved = [TABLES[name].moved(values, move) for values in rows]
-        if raw is not None and name == "workspaces":
-            moved = [{**values, "workspace_raw": raw} for values in moved]
-        TABLES[name].insert_all(tx, moved)
-        reasoning.after_insert(tx, name, moved)
-
-
-def _value(tx: ReadTransaction, query: str) -> int:
-    return int(tx.value(query) or 0)

@@ -2,46 +2,59 @@
 
 from __future__ import annotations
 
-from moss_memory.errors import MossError
 from moss_memory.rows.names import NAME_MAX_CHARS, is_local, normalize_name
 from moss_memory.storage.origin import Origin, note_repositories
-from moss_memory.tools.capsule.import_lines import InvalidRecordError
-from moss_memory.transfer.export_layout import digest, path_of
+from moss_memory.transfer.export_layout import digest
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.families.capsules import CODE
 from moss_memory.transfer.file_names import decode_name, derive_id, encode_id, is_id
 
 from .folder_scan import ERASED, workspace_of
-from .sync_memory import GONE, Remembered, RowState
+from .sync_state import GONE, SyncState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from moss_memory.storage.engine import ReadTransaction, Transaction
     from moss_memory.transfer.export_schema import Values
+    from moss_memory.transfer.families.named_files import NamedFiles
 
-    from .folder_scan import FoundFile
+    from .folder_scan import FolderFile
     from .sync_run import SyncRun
 
-_IS_LOCAL = "it is local here and not kept in step; remove the file to withdraw it from the others"
+_IS_LOCAL = "it is local here and is not synced; remove the file to withdraw it from the others"
 _IS_ELSEWHERE = "it is in a workspace here that this sync leaves out"
+
+
+class _RowState:
+    """The columns of a row that are compared with the last sync."""
+
+    __slots__ = ("change_seq", "confirmed", "deleted", "is_local", "name", "workspace")
+
+    def __init__(
+        self, workspace: str, name: str | None, change_seq: int, deleted: bool, tags: str | None, confirmed: bool
+    ) -> None:
+        self.workspace = workspace
+        self.name = name
+        self.change_seq = change_seq
+        self.deleted = deleted
+        self.is_local = is_local(tags)
+        self.confirmed = confirmed
+        """True if its code state may have changed without a change of the row."""
 
 
 class NamedSync:
     """The sync of one family of named rows."""
 
-    def __init__(self, run: SyncRun, module: Any, remembered: list[Remembered]) -> None:
+    def __init__(self, run: SyncRun, files: NamedFiles, states: list[SyncState]) -> None:
         self._run = run
-        self._module = module
-        self._table = module.TABLE
-        self._versioned = module.versioned
-        self._family: str = module.versioned.family
-        self._memory = {one.subject: one for one in remembered if one.family == self._family}
-        self._aliases = {one.known_as: subject for subject, one in self._memory.items()}
-        self._rows: dict[str, RowState] = {}
-        self._files: dict[str, FoundFile] = {}
+        self._named = files
+        self._table = files.table
+        self._versioned = files.versioned
+        self._family = files.versioned.family
+        self._states = {one.subject: one for one in states if one.family == self._family}
+        self._aliases = {one.known_as: subject for subject, one in self._states.items()}
+        self._rows: dict[str, _RowState] = {}
+        self._files: dict[str, FolderFile] = {}
         self._parsed: dict[str, Values] = {}
         """The things in changed files, by subject."""
         self._ids: dict[str, str] = {}
@@ -58,35 +71,30 @@ class NamedSync:
         self._to_write: dict[str, None] = {}
         self._now = 0
 
-    # The decisions
-
     def decide(self, tx: ReadTransaction) -> None:
-        """Compare everything and note what to do; the store is only read."""
         self._read_rows(tx)
         self._match_files()
-        for subject in sorted(self._memory.keys() | self._files.keys() | self._rows.keys()):
-            known, found, row = self._memory.get(subject), self._files.get(subject), self._rows.get(subject)
-            if known is not None and found is not None and row is not None and not found.is_changed:
-                same = row.change_seq == known.change_seq and not (row.deleted or row.confirmed)
-                same = same and known.pending is None
-                if same and (row.tags is None or not row.is_local()):
+        for subject in sorted(self._states.keys() | self._files.keys() | self._rows.keys()):
+            known, found, row = self._states.get(subject), self._files.get(subject), self._rows.get(subject)
+            if known is not None and found is not None and row is not None:
+                row_changed = row.change_seq != known.change_seq or row.deleted or row.confirmed or row.is_local
+                if not (found.is_changed or row_changed or known.pending is not None):
                     continue
             self._decide_one(tx, subject, known, found, row)
 
     def _read_rows(self, tx: ReadTransaction) -> None:
         tx.begin()
         self._now = tx.now
-        expired = (
-            ", expires_at is not null and expires_at <= :now" if "expires_at" in self._table.columns else ", false"
-        )
-        confirmed = "confirmed_origin is not null" if "confirmed_origin" in self._table.columns else "false"
+        columns = self._table.columns
+        confirmed = "confirmed_origin is not null" if "confirmed_origin" in columns else "false"
+        expired = "expires_at is not null and expires_at <= :now" if "expires_at" in columns else "false"
         rows = tx.stream(
-            f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json, {confirmed}{expired}"
-            f" from {self._table.name}",
-            {"now": tx.now} if expired != ", false" else {},
+            f"select id, workspace_norm, name_norm, change_seq, deleted_at is not null, tags_json, {confirmed},"
+            f" {expired} from {self._table.name}",
+            {"now": tx.now} if "expires_at" in columns else {},
         )
         self._rows = {
-            thing_id: RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
+            thing_id: _RowState(workspace, name, seq, bool(deleted) or bool(gone), tags, bool(confirmed))
             for thing_id, workspace, name, seq, deleted, tags, confirmed, gone in rows
         }
 
@@ -94,42 +102,37 @@ class NamedSync:
         self,
         tx: ReadTransaction,
         subject: str,
-        known: Remembered | None,
-        found: FoundFile | None,
-        row: RowState | None,
+        known: SyncState | None,
+        found: FolderFile | None,
+        row: _RowState | None,
     ) -> None:
         if known is not None and found is None and self._run.scan.is_blocked(known.file):
             return
         if known is None and found is None and (row is None or not self._is_ours(row)):
             return
         known_as = self._known_as(subject, known)
-        if known_as in self._run.scan.tombstones and self._is_touched(known, found, row):
+        if known_as in self._run.scan.tombstones and (row is None or self._run.is_in_scope(row.workspace)):
             self._erases.append(subject)
         elif row is not None and not row.deleted and not self._is_ours(row):
             if found is not None:
-                self._run.skipped[found.path] = _IS_LOCAL if row.is_local() else _IS_ELSEWHERE
+                self._run.skipped[found.path] = _IS_LOCAL if row.is_local else _IS_ELSEWHERE
         elif row is None:
             self._without_row(subject, known, found)
         elif row.deleted:
             self._with_deleted_row(subject, known, found, row)
         elif found is None:
             changed = known is None or known.hash == GONE or self._row_changed(tx, subject, known, row)
-            (self._to_write.setdefault if changed else self._delete)(subject)
+            if changed:
+                self._to_write[subject] = None
+            else:
+                self._deletes.append(subject)
         else:
             self._compare(tx, subject, known, found, row)
 
-    def _is_touched(self, known: Remembered | None, found: FoundFile | None, row: RowState | None) -> bool:
-        if row is not None:
-            return self._run.is_in_scope(row.workspace)
-        return known is not None or found is not None
+    def _is_ours(self, row: _RowState) -> bool:
+        return self._run.is_in_scope(row.workspace) and not row.is_local
 
-    def _is_ours(self, row: RowState) -> bool:
-        return self._run.is_in_scope(row.workspace) and not row.is_local()
-
-    def _delete(self, subject: str) -> None:
-        self._deletes.append(subject)
-
-    def _without_row(self, subject: str, known: Remembered | None, found: FoundFile | None) -> None:
+    def _without_row(self, subject: str, known: SyncState | None, found: FolderFile | None) -> None:
         if known is not None:  # the row was purged or erased: a tombstone erases it on the other side
             run = self._run
             if run.scan.is_blocked(f"{ERASED}/{encode_id(known.known_as)}"):
@@ -137,7 +140,7 @@ class NamedSync:
             run.write(f"{ERASED}/{encode_id(known.known_as)}", f"{self._family}\n".encode(), "*")
             run.remove(known.file if found is None else found.path, GONE if found is None else found.hash)
             run.count("erased")
-            run.settled[self._family, subject] = []
+            run.states_after_write[self._family, subject] = []
         elif found is not None:
             if self._has_expired(subject):
                 self._run.remove(found.path, found.hash)
@@ -149,31 +152,34 @@ class NamedSync:
         expires = self._parsed[subject].get("expires_at") if subject in self._parsed else None
         return expires is not None and expires <= self._now
 
-    def _with_deleted_row(self, subject: str, known: Remembered | None, found: FoundFile | None, row: RowState) -> None:
+    def _with_deleted_row(
+        self, subject: str, known: SyncState | None, found: FolderFile | None, row: _RowState
+    ) -> None:
         if found is None:
             if known is not None and (known.hash != GONE or known.pending is not None):
-                self._run.remember_state(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
+                self._run.save_state(self._state(subject, known.file, GONE, known.row_hash, row.change_seq))
         elif (not found.is_changed and known is not None) or self._has_expired(subject):
             self._run.remove(found.path, found.hash)
             self._run.count("deleted")
             row_hash = known.row_hash if known is not None else GONE
-            state = self._state(subject, found.path, found.hash, row_hash, row.change_seq)
-            state.pending = GONE
-            self._run.remember_state(state)
-            self._run.settled[self._family, subject] = [state.settled()]
+            state = self._state(subject, found.path, GONE, row_hash, row.change_seq)
+            self._run.save_state(state.before_write(found.path, found.hash))
+            self._run.states_after_write[self._family, subject] = [state]
         else:
             self._takes.append((subject, False))
 
-    def _row_changed(self, tx: ReadTransaction, subject: str, known: Remembered | None, row: RowState) -> bool:
+    def _row_changed(self, tx: ReadTransaction, subject: str, known: SyncState | None, row: _RowState) -> bool:
         if known is None or known.pending is not None:
             return True
         if row.change_seq == known.change_seq and not row.confirmed:
             return False
         values = self._load(tx, subject)
-        return digest(self._encode(values, known.known_as)) != known.row_hash or known.file != self._path(values)
+        return digest(self._named.encode(values, known.known_as)) != known.row_hash or known.file != self._named.path(
+            values
+        )
 
     def _compare(
-        self, tx: ReadTransaction, subject: str, known: Remembered | None, found: FoundFile, row: RowState
+        self, tx: ReadTransaction, subject: str, known: SyncState | None, found: FolderFile, row: _RowState
     ) -> None:
         row_changed = self._row_changed(tx, subject, known, row)
         if not found.is_changed:
@@ -181,7 +187,7 @@ class NamedSync:
             if row_changed:
                 self._to_write[subject] = None
             else:
-                self._run.remember_state(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
+                self._run.save_state(self._state(subject, found.path, found.hash, known.row_hash, row.change_seq))
             return
         if self._is_equal(tx, subject):
             if self._has_other_code(tx, subject):
@@ -191,34 +197,32 @@ class NamedSync:
             self._takes.append((subject, row_changed))
 
     def _is_equal(self, tx: ReadTransaction, subject: str) -> bool:
-        """Return whether file and row say the same; id, time of creation and code state do not count."""
+        """Return True if file and row are equal except for id, time of creation and code state."""
         return self._content(self._load(tx, subject)) == self._content(self._parsed[subject])
 
     def _content(self, values: Values) -> bytes:
-        return self._encode({**values, "id": "", "created_at": 0, CODE: None})
+        return self._named.encode({**values, "id": "", "created_at": 0, CODE: None})
 
     def _has_other_code(self, tx: ReadTransaction, subject: str) -> bool:
-        """Return whether a file, whose text is that of the row, names another commit at which it holds."""
+        """Return True if a file names another commit than its row."""
         code, own = self._parsed[subject].get(CODE), self._load(tx, subject).get(CODE)
         return code is not None and (own is None or own.in_file() != code.in_file())
 
-    # The files of each row
-
     def _match_files(self) -> None:
-        """Assign each file to a row: by its id, its remembered place, or its name."""
-        by_path = {one.file: one for one in self._memory.values() if one.hash != GONE or one.pending is not None}
+        """Assign each file to a row: by its id, its path at the last sync, or its name."""
+        by_path = {one.file: one for one in self._states.values() if one.hash != GONE or one.pending is not None}
         named = {
             (row.workspace, row.name): thing_id for thing_id, row in self._rows.items() if row.name and not row.deleted
         }
-        members: dict[str, list[tuple[FoundFile, Values | None]]] = {}
-        for path, found in self._run.scan.files[self._module.FOLDER].items():
+        members: dict[str, list[tuple[FolderFile, Values | None]]] = {}
+        for path, found in self._run.scan.files[self._named.folder].items():
             known = by_path.get(path)
             if not found.is_changed and known is not None:
                 members.setdefault(known.known_as, []).append((found, None))
                 continue
-            parsed = self._parse_or_skip(found, self._parse)
-            if parsed is not None:
-                thing_id = parsed["id"] or (known.known_as if known else None) or self._derived_id(parsed)
+            with self._run.skip_if_invalid(path):
+                parsed = self._parse(found)
+                thing_id = parsed["id"] or (known.known_as if known else None) or self._derive_id(parsed)
                 members.setdefault(thing_id, []).append((found, {**parsed, "id": thing_id}))
         for thing_id, files in members.items():
             self._match_members(thing_id, files, by_path, named)
@@ -226,16 +230,16 @@ class NamedSync:
     def _match_members(
         self,
         thing_id: str,
-        files: list[tuple[FoundFile, Values | None]],
-        by_path: dict[str, Remembered],
+        files: list[tuple[FolderFile, Values | None]],
+        by_path: dict[str, SyncState],
         named: dict[tuple[str, str], str],
     ) -> None:
         """Assign the files with one id; a copy gets a new id, the same one on every machine."""
         if len(files) > 1:
-            known = self._memory.get(self._aliases.get(thing_id, thing_id))
+            known = self._states.get(self._aliases.get(thing_id, thing_id))
             pending = None if known is None else known.pending
             files = [one for one in files if one[0].hash != pending] or files[:1]
-            files.sort(key=lambda one: (one[1] is not None and one[0].path != self._path(one[1]), one[0].path))
+            files.sort(key=lambda one: (one[1] is not None and one[0].path != self._named.path(one[1]), one[0].path))
         (found, parsed), *copies = files
         if parsed is None:
             self._files[by_path[found.path].subject] = found
@@ -244,63 +248,52 @@ class NamedSync:
         for copy, read in copies:
             self._match_copy(copy, read, named)
 
-    def _match_copy(self, found: FoundFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
-        if parsed is None:
-            found.content = self._run.scan.content(found.path)
-            parsed = self._parse_or_skip(found, self._parse)
-        parsed = None if parsed is None else self._parse_or_skip(found, self._name_copy, parsed)
-        if parsed is None:
+    def _match_copy(self, found: FolderFile, parsed: Values | None, named: dict[tuple[str, str], str]) -> None:
+        copy = None
+        with self._run.skip_if_invalid(found.path):
+            if parsed is None:
+                found.content = self._run.scan.content(found.path)
+                parsed = self._parse(found)
+            copy = self._name_copy(found, parsed)
+        if copy is None:
             return
-        other = self._file_with_name(parsed, named)
+        other = self._file_with_name(copy, named)
         if other not in (None, found.path):
-            self._skip(found, f"it has the name of {other}")
+            self._run.skip(found.path, f"it has the name of {other}")
             return
-        parsed["id"] = self._derived_id(parsed)
-        while parsed["id"] in self._rows or parsed["id"] in self._run.scan.tombstones:
-            parsed["id"] = self._derived_id(parsed, parsed["id"])
-        self._match(found, parsed, named)
-        self._copies.add(parsed["id"])
+        copy["id"] = self._derive_id(copy)
+        while copy["id"] in self._rows or copy["id"] in self._run.scan.tombstones:
+            copy["id"] = self._derive_id(copy, copy["id"])
+        self._match(found, copy, named)
+        self._copies.add(copy["id"])
 
     def _file_with_name(self, parsed: Values, named: dict[tuple[str, str], str]) -> str | None:
         """Return the file of the thing that has the name of a copy already."""
         name = parsed["workspace_norm"], parsed["name_norm"]
-        known = self._memory.get(named.get(name, ""))
-        if known is not None and known.file in self._run.scan.files[self._module.FOLDER]:
+        known = self._states.get(named.get(name, ""))
+        if known is not None and known.file in self._run.scan.files[self._named.folder]:
             return known.file
         return self._named_files.get(name)
 
-    def _parse_or_skip(self, found: FoundFile, parse: Callable[..., Values], *more: Values) -> Values | None:
-        try:
-            return parse(found, *more)
-        except UnicodeDecodeError:
-            self._skip(found, "it is not UTF-8")
-        except (InvalidRow, InvalidRecordError, MossError) as error:
-            self._skip(found, str(getattr(error, "message", error)))
-        return None
-
-    def _name_copy(self, found: FoundFile, parsed: Values) -> Values:
+    def _name_copy(self, found: FolderFile, parsed: Values) -> Values:
         """Return a copy with the name of its file; raise if that is no name."""
-        if found.path == self._path(parsed):
+        if found.path == self._named.path(parsed):
             return parsed
-        name = decode_name(found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX))
+        name = decode_name(found.path.rpartition("/")[2].removesuffix(self._named.suffix))
         return {**parsed, "name_raw": name, "name_norm": normalize_name(name)}
 
-    def _skip(self, found: FoundFile, why: str) -> None:
-        self._run.skipped[found.path] = why[:300]
-        self._run.scan.skipped[found.path] = why
-
-    def _parse(self, found: FoundFile) -> Values:
-        stem = found.path.rpartition("/")[2].removesuffix(self._module.SUFFIX)
+    def _parse(self, found: FolderFile) -> Values:
+        stem = found.path.rpartition("/")[2].removesuffix(self._named.suffix)
         workspace = workspace_of(found.path)
         if workspace is None:
             raise InvalidRow("its folder is no name of a workspace")
         name = None if is_id(stem) else decode_name(stem)
-        parsed: Values = self._module.decode(found.text(), workspace=workspace, name=name)
+        parsed = self._named.decode(found.text(), workspace=workspace, name=name)
         if not self._run.is_in_scope(parsed["workspace_norm"]):
             raise InvalidRow(f"it says that its workspace is {parsed['workspace_raw']!r}, which this sync leaves out")
         return parsed
 
-    def _match(self, found: FoundFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
+    def _match(self, found: FolderFile, parsed: Values, named: dict[tuple[str, str], str]) -> None:
         thing_id: str = parsed["id"]
         name_owner = named.get((parsed["workspace_norm"], parsed["name_norm"])) if parsed["name_norm"] else None
         if thing_id in self._aliases:
@@ -310,44 +303,33 @@ class NamedSync:
         else:
             subject = thing_id
         if subject in self._files:
-            self._skip(found, f"it has the name of {self._files[subject].path}")
+            self._run.skip(found.path, f"it has the name of {self._files[subject].path}")
             return
         self._files[subject], self._parsed[subject], self._ids[subject] = found, parsed, thing_id
         if parsed["name_norm"]:
             self._named_files[parsed["workspace_norm"], parsed["name_norm"]] = found.path
 
-    def _is_same_thing(self, owner: str, found: FoundFile) -> bool:
-        """Return whether a file with another id is of the row with its name: both sides made or changed it."""
-        known, row = self._memory.get(owner), self._rows[owner]
+    def _is_same_thing(self, owner: str, found: FolderFile) -> bool:
+        """Return True if a file belongs to the row with its name but another id: both sides created or changed it."""
+        known, row = self._states.get(owner), self._rows[owner]
         if owner in self._files:
             return False
         return known is None or (known.file == found.path and known.change_seq != row.change_seq)
 
-    def _derived_id(self, parsed: Values, salt: str = "") -> str:
+    def _derive_id(self, parsed: Values, salt: str = "") -> str:
         return derive_id(self._family, parsed["workspace_norm"], parsed["name_norm"] or "", salt)
 
-    def _known_as(self, subject: str, known: Remembered | None) -> str:
+    def _known_as(self, subject: str, known: SyncState | None) -> str:
         return self._ids.get(subject) or (known.known_as if known is not None else subject)
 
-    def _path(self, values: Values) -> str:
-        return path_of(self._module, values)
-
-    def _encode(self, values: Values, known_as: str | None = None) -> bytes:
-        content: bytes = self._module.encode(values, known_as)
-        return content
-
     def _load(self, tx: ReadTransaction, subject: str) -> Values:
-        values: Values = self._module.completed(tx, next(iter(self._table.rows(tx, "id = :id", id=subject))))
-        return values
+        return self._named.add_code_state(tx, next(self._table.rows(tx, "id = :id", id=subject)))
 
-    def _state(self, subject: str, file: str, hashed: str, row_hash: str, change_seq: int) -> Remembered:
-        known_as = self._known_as(subject, self._memory.get(subject))
-        return Remembered(self._family, subject, file, known_as, hashed, None, row_hash, change_seq)
-
-    # The changes
+    def _state(self, subject: str, file: str, hashed: str, row_hash: str, change_seq: int) -> SyncState:
+        known_as = self._known_as(subject, self._states.get(subject))
+        return SyncState(self._family, subject, file, known_as, hashed, None, row_hash, change_seq)
 
     def count(self, tx: ReadTransaction) -> None:
-        """Count what would happen, for a dry run."""
         run = self._run
         for subject, conflict in self._takes:
             self._count_take(subject, conflict)
@@ -358,18 +340,16 @@ class NamedSync:
             self._write_file(tx, subject)
 
     def is_needed(self) -> bool:
-        """Return whether there is anything to do in the store or in the folder."""
         return bool(self._takes or self._deletes or self._erases or self._to_write)
 
     def apply(self, tx: Transaction) -> None:
-        """Change the store as decided, then note the files to write."""
         for subject in self._erases:
             self._erase(tx, subject)
         for subject in self._deletes:
             seq = tx.next_change()
             tx.run(self._versioned.sql["soft_delete"], {"id": subject, "now": tx.now, "change_seq": seq})
-            known = self._memory[subject]
-            self._run.remember_state(self._state(subject, known.file, GONE, known.row_hash, seq))
+            known = self._states[subject]
+            self._run.save_state(self._state(subject, known.file, GONE, known.row_hash, seq))
             self._run.count("deleted")
         for subject, row_changed in self._confirms:
             origin = self._origin_of(tx, self._parsed[subject])
@@ -393,7 +373,7 @@ class NamedSync:
         is_deleted = row is not None and row.deleted
         self._run.count("restored" if is_deleted else "taken", file=found.path, content=found.content)
         if conflict:
-            self._run.conflict(self._family, address_of(self._parsed[subject]), found.path)
+            self._run.add_conflict(self._family, address_of(self._parsed[subject]), found.path)
 
     def _erase(self, tx: Transaction, subject: str) -> None:
         row, found = self._rows.get(subject), self._files.get(subject)
@@ -402,12 +382,12 @@ class NamedSync:
             tx.erase_after_commit({}, field="complete", anything=True)
         if found is not None:
             self._run.remove(found.path, found.hash)
-        if subject in self._memory:
-            self._run.remove_state(self._family, subject)
+        if subject in self._states:
+            self._run.states[self._family, subject] = []
         self._run.count("erased")
 
     def _free_name(self, tx: Transaction, subject: str, left: set[str]) -> None:
-        """Let another row give way that has the name of a taken file: it gets a number, and both stay."""
+        """Rename another row that has the name of an imported file: it gets a number."""
         parsed = self._parsed[subject]
         if parsed["name_norm"] is None:
             return
@@ -425,7 +405,7 @@ class NamedSync:
             raw = row["name_raw"].rstrip()[: NAME_MAX_CHARS - len(f"-{number}")] + f"-{number}"
             name = {"name_raw": raw, "name_norm": normalize_name(raw)}
         self._versioned.write(tx, {**row, **name}, self._versioned.sql["rename"])
-        self._run.conflict(self._family, address_of({**row, **name}), self._path({**row, **name}))
+        self._run.add_conflict(self._family, address_of({**row, **name}), self._named.path({**row, **name}))
         self._to_write[owner] = None
 
     def _take(self, tx: Transaction, subject: str) -> None:
@@ -457,30 +437,19 @@ class NamedSync:
         return key
 
     def _write_file(self, tx: ReadTransaction, subject: str) -> None:
-        """Note the file of a row, unless the folder has it already."""
+        """Write the file of a row unless the folder has it already."""
         values = self._load(tx, subject)
-        known, found, run = self._memory.get(subject), self._files.get(subject), self._run
+        known, found, run = self._states.get(subject), self._files.get(subject), self._run
         known_as = self._known_as(subject, known)
-        content, path = self._encode(values, known_as), self._path(values)
+        content, path = self._named.encode(values, known_as), self._named.path(values)
         hashed, seq = digest(content), values["change_seq"]
         taken = subject in self._parsed and known_as not in self._copies
         if found is not None and found.path == path and (taken or found.hash == hashed):
-            run.remember_state(self._state(subject, path, found.hash, hashed, seq))
+            run.save_state(self._state(subject, path, found.hash, hashed, seq))
             return
         if is_local(values["tags_json"]):
             return
-        present = found.hash if found is not None and found.path == path else GONE
-        if not run.write(path, content, present):
-            run.skipped.setdefault(path, "another file is in its place")
-            return
-        run.count("written", file=path, content=content)
-        old_path, old = (found.path, found.hash) if found is not None else (path, GONE)
-        if old_path != path:
-            run.remove(old_path, old)
-        state = self._state(subject, old_path, old, hashed, seq)
-        state.pending = hashed
-        run.remember_state(state)
-        run.settled[self._family, subject] = [self._state(subject, path, hashed, hashed, seq)]
+        run.write_row(self._state(subject, path, hashed, hashed, seq), content, found)
 
 
 def address_of(values: Values) -> str:

@@ -16,7 +16,7 @@ from moss_memory.tools.reasoning.notes.note_tools import branchmind_notes_commit
 from moss_memory.tools.task.step_tools import tasks_done, tasks_note
 from moss_memory.tools.task.task_tools import tasks_complete, tasks_create, tasks_edit
 
-from .items import TAG_MAX_CHARS, one_line
+from .items import TAG_MAX_CHARS, to_single_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ _NOTE_CHARS = 100_000
 """Maximum size of a task's note and description."""
 _OPERATIONS = 500
 _DIFFERS = (
-    "is here with another text: changed here or there since it was taken, or from another folder; into a workspace of "
-    "its own (-w) it is taken"
+    "exists with another text: it was changed since its import, or is from another folder; import it into another "
+    "workspace (-w)"
 )
-_DUPLICATE = "stands in the file twice"
+_DUPLICATE = "is in the file twice"
 _REFUSED = ("INVALID_REQUEST", "CONFLICT")
 """Error codes that refuse a single item."""
 _CONFIRMED = {"criteria": True, "tests": True}
 
 
-class Importer:
-    """One file's items on their way into a workspace."""
+class ItemImporter:
+    """The import of one file's items into a workspace."""
 
     def __init__(self, tx: Transaction, source: str, workspace: str, file: str) -> None:
         self.tx = tx
@@ -89,8 +89,8 @@ class Importer:
                 raise
             self._skip(item["key"], error.message.replace("`", ""))
 
-    def _note_known(self, item: Item, *, is_same: bool) -> None:
-        """Count an item that was imported before; report it if its content changed since."""
+    def _count_known(self, item: Item, *, is_same: bool) -> None:
+        """Count an item that was imported before; report it if its content has changed since."""
         if is_same:
             self.already_there += 1
         else:
@@ -113,14 +113,14 @@ class Importer:
                     source=source,
                     allow_thin=True,
                 )
-                self._date(created["id"], item)
+                self._set_times(created["id"], item)
                 self._count("capsules")
             elif there[0] == source:
-                self._note_known(item, is_same=there[1] == text)
+                self._count_known(item, is_same=there[1] == text)
             else:
                 self._skip(item["key"], f"a capsule of another source has the name {name!r} in {self.workspace!r}")
 
-    def _date(self, id: str, item: Item) -> None:
+    def _set_times(self, id: str, item: Item) -> None:
         created = item["created_at"] or item["updated_at"]
         if created:
             updated = max(created, item["updated_at"] or created)
@@ -137,32 +137,34 @@ class Importer:
             if key in new or not key.strip("|"):
                 self._skip(item["key"], _DUPLICATE if key in new else "has no name")
                 continue
-            known = None if branch is None else self.tx.row(sql["last_version"], self._key(branch, key))
+            known = (
+                None
+                if branch is None
+                else self.tx.row(sql["last_version"], {"branch": branch, "doc": _GRAPH, "key": key})
+            )
             if known is None:
                 with self._skip_if_refused(item):
-                    _check_ids(item)
+                    for end in ("id",) if is_node else ("from", "to"):
+                        check_id(item[end], what=end)  # an invalid one would refuse all other changes too
                     new[key] = (
                         _node_change(item, self.source, self.file) if is_node else _edge_change(item, self.source)
                     )
                     self._count("nodes" if is_node else "edges")
             elif json.loads(known[0] or "{}").get("source") == self.source:
-                self._note_known(item, is_same=not is_node or (known[1] or "") == item["text"])
+                self._count_known(item, is_same=not is_node or (known[1] or "") == item["text"])
             else:
-                self._skip(item["key"], "the graph has something else of that name")
+                self._skip(item["key"], "the graph has another node or edge with this id")
         changes = list(new.values())
         on_main = {} if branch is None else {"branch": "main"}
         for start in range(0, len(changes), _OPERATIONS):
             self._call(branchmind_graph_apply, ops=changes[start : start + _OPERATIONS], **on_main)
-
-    def _key(self, branch: int, key: str) -> dict[str, Any]:
-        return {"branch": branch, "doc": _GRAPH, "key": key}
 
     def _import_notes(self, items: list[Item]) -> None:
         if not items:
             return
         branch = self.tx.value(sql["main_branch"], self._at)
         document = {"branch": branch, "doc": self.source}
-        rows = [] if branch is None else self.tx.stream(sql["kept_notes"], document)
+        rows = [] if branch is None else self.tx.stream(sql["note_metas"], document)
         known = {json.loads(meta).get("adopted") for (meta,) in rows}
         for item in items:
             if item["key"] in known:
@@ -188,9 +190,9 @@ class Importer:
             if tag in new:
                 self._skip(item["key"], _DUPLICATE)
             elif item["key"] in others:
-                self._note_known(item, is_same=False)
+                self._count_known(item, is_same=False)
             elif tag in known:
-                self._note_known(item, is_same=item["kind"] == "plan" or known[tag][1] == item["title"])
+                self._count_known(item, is_same=item["kind"] == "plan" or known[tag][1] == item["title"])
             else:
                 with self._skip_if_refused(item):
                     tasks[tag] = self._create(item, tasks)
@@ -219,7 +221,7 @@ class Importer:
 
     def _tag_of(self, key: str) -> str:
         """Return the tag that identifies an imported task."""
-        tag = f"{self.source}:{one_line(key)}"
+        tag = f"{self.source}:{to_single_line(key)}"
         if len(tag) > TAG_MAX_CHARS:
             tag = f"{self.source}:{hashlib.sha256(key.encode()).hexdigest()[:32]}"
         return tag
@@ -236,22 +238,19 @@ class Importer:
             tags=[*item["tags"], self._tag_of(item["key"])],
             steps=steps,
         )
-        made_id = str(created["id"])
+        task_id = str(created["id"])
         for step, created_step in zip(item["steps"], created["steps"], strict=True):
-            for part in split_text(step["said"], _NOTE_CHARS):
-                self._call(tasks_note, target=made_id, path=created_step["path"], note=part)
+            for part in split_text(step["text"], _NOTE_CHARS):
+                self._call(tasks_note, target=task_id, path=created_step["path"], note=part)
             if step["done"]:
-                self._call(tasks_done, target=made_id, path=created_step["path"], checkpoints=_CONFIRMED)
-        for text in (self._origin(item), *item["notes"]):
-            for part in split_text(text, _NOTE_CHARS):
-                self._call(tasks_note, target=made_id, note=part)
-        self._count("plans" if item["kind"] == "plan" else "tasks")
-        return made_id
-
-    def _origin(self, item: Item) -> str:
-        """Return a note with a task's origin and description, since descriptions are not searched."""
+                self._call(tasks_done, target=task_id, path=created_step["path"], checkpoints=_CONFIRMED)
         origin = f"adopted from {self.source} {item['key']}" + (f": {item['times']}" if item.get("times") else "")
-        return f"{origin}\n\n{item['description']}".strip()
+        # Descriptions are not searched, notes are.
+        for text in (f"{origin}\n\n{item['description']}".strip(), *item["notes"]):
+            for part in split_text(text, _NOTE_CHARS):
+                self._call(tasks_note, target=task_id, note=part)
+        self._count("plans" if item["kind"] == "plan" else "tasks")
+        return task_id
 
     def _link(self, item: Item, tasks: dict[str, str]) -> None:
         own = tasks[self._tag_of(item["key"])]
@@ -274,12 +273,6 @@ class Importer:
             status = "ACTIVE"
         if status != "TODO":
             self._call(tasks_complete, target=tasks[self._tag_of(item["key"])], status=status)
-
-
-def _check_ids(item: Item) -> None:
-    """Refuse a single change that the graph would refuse together with all others."""
-    for end in ("id",) if item["kind"] == "node" else ("from", "to"):
-        check_id(item[end], what=end)
 
 
 def _node_change(item: Item, source: str, file: str) -> Item:

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
+from moss_memory.registry.argument_types import Annotated, Any
 from moss_memory.registry.operation import operation
 from moss_memory.registry.responses import ResponseSchema, integer, list_of, map_of, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Annotated, Any
-
     from moss_memory.storage.engine import Transaction
-else:
-    from moss_memory.registry.argument_types import Annotated, Any
 
-SourceName = Annotated[str, {}]
+Text = Annotated[str, {}]
 Items = Annotated[list[dict[str, Any]], {}]
-FileName = Annotated[str, {}]
-WorkspaceName = Annotated[str, {}]
-Try = Annotated[bool, {}]
+Flag = Annotated[bool, {}]
 
 SKIPPED = ResponseSchema("SkippedItem", {"file": text("file"), "item": text("what"), "reason": text("why")})
 
@@ -37,21 +32,21 @@ class DryRunRollback(MossError):  # noqa: N818 - it is no failure
     slow=True,
     visible=False,
     answers={
-        "taken": map_of(integer("how many"), "what is new, by kind"),
-        "already_there": integer("what was taken before"),
-        "skipped": list_of(SKIPPED, "what was not taken"),
+        "taken": map_of(integer("how many"), "new items by kind"),
+        "already_there": integer("items imported before"),
+        "skipped": list_of(SKIPPED, "items that were not imported"),
     },
     example="moss adopt markdown notes",
 )
 def adopt_items(
-    tx: Transaction, *, source: SourceName, workspace: WorkspaceName, file: FileName, items: Items, dry_run: Try = False
+    tx: Transaction, *, source: Text, workspace: Text, file: Text, items: Items, dry_run: Flag = False
 ) -> dict[str, Any]:
     """Import the items of one file, all or none; already imported items stay unchanged."""
-    from .importer import Importer
+    from .item_importer import ItemImporter
 
-    taking = Importer(tx, source, workspace, file)
-    taking.run(items)
-    result = {"taken": taking.taken, "already_there": taking.already_there, "skipped": taking.skipped}
+    importer = ItemImporter(tx, source, workspace, file)
+    importer.run(items)
+    result = {"taken": importer.taken, "already_there": importer.already_there, "skipped": importer.skipped}
     if dry_run:
         raise DryRunRollback(result)
     return result

@@ -3,59 +3,57 @@
 from __future__ import annotations
 
 from moss_memory.errors import MossError
-from moss_memory.transfer import workspace_files
+from moss_memory.transfer import reasoning_task_files
 from moss_memory.transfer.export import workspaces
 from moss_memory.transfer.export_layout import digest
 from moss_memory.transfer.export_schema import InvalidRow
 from moss_memory.transfer.file_names import encode_name
-from moss_memory.transfer.workspace_files import WorkspaceFiles
-from moss_memory.transfer.workspace_import import Workspaces, delete_workspace
+from moss_memory.transfer.reasoning_task_files import WorkspaceFiles
+from moss_memory.transfer.reasoning_task_import import Workspaces, delete_reasoning_and_tasks
 
 from .folder_scan import workspace_of
-from .sync_memory import GONE, Remembered
-from .sync_run import hash_of_files
+from .sync_run import hash_files
+from .sync_state import GONE, SyncState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from moss_memory.storage.engine import ReadTransaction, Transaction
 
-    from .folder_scan import FoundFile
+    from .folder_scan import FolderFile
     from .sync_run import SyncRun
 
 FAMILY = "work"
-TYPE = "workspace"
 
 
 class WorkSync:
     """The sync of reasoning and tasks of all workspaces."""
 
-    def __init__(self, run: SyncRun, remembered: list[Remembered]) -> None:
+    def __init__(self, run: SyncRun, states: list[SyncState]) -> None:
         self._run = run
-        self._memory: dict[str, dict[str, Remembered]] = {}
-        for one in remembered:
+        self._states: dict[str, dict[str, SyncState]] = {}
+        for one in states:
             if one.family == FAMILY and run.is_in_scope(one.subject):
-                self._memory.setdefault(one.subject, {})[one.file] = one
-        self._files: dict[str, dict[str, FoundFile]] = {}
+                self._states.setdefault(one.subject, {})[one.file] = one
+        self._files: dict[str, dict[str, FolderFile]] = {}
         self._store: dict[str, dict[str, bytes]] = {}
         self._takes: list[str] = []
         self._writes: list[str] = []
 
     def decide(self, tx: ReadTransaction) -> None:
-        """Compare every workspace and note what to do."""
-        for folder in workspace_files.FOLDERS:
+        for folder in reasoning_task_files.FOLDERS:
             for path, found in self._run.scan.files[folder].items():
                 workspace = workspace_of(path)
                 if workspace is not None and path.split("/")[1] == encode_name(workspace):
                     self._files.setdefault(workspace, {})[path] = found
         there = {one for one in workspaces(tx) if self._run.is_in_scope(one)}
-        for workspace in sorted(there | self._memory.keys() | self._files.keys()):
+        for workspace in sorted(there | self._states.keys() | self._files.keys()):
             tx.check_cancelled()
             self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
             if not self._is_blocked(workspace):
                 self._decide_one(workspace)
 
     def _is_blocked(self, workspace: str) -> bool:
-        folders = [f"{folder}/{encode_name(workspace)}" for folder in workspace_files.FOLDERS]
+        folders = [f"{folder}/{encode_name(workspace)}" for folder in reasoning_task_files.FOLDERS]
         blocked = self._run.scan.skipped
         return any(
             one == parent or one.startswith(f"{parent}/") or one == parent.partition("/")[0]
@@ -64,40 +62,37 @@ class WorkSync:
         )
 
     def _decide_one(self, workspace: str) -> None:
-        known, found = self._memory.get(workspace, {}), self._files.get(workspace, {})
+        known, found = self._states.get(workspace, {}), self._files.get(workspace, {})
         store = self._store[workspace]
         present = {path: one.hash for path, one in found.items()}
         if present == {path: digest(content) for path, content in store.items()}:
             if present != {path: one.hash for path, one in known.items() if one.pending is None}:
-                self._keep(workspace)
+                self._save_hashes(workspace)
             return
         files_changed = any(
-            not known[path].has(present.get(path, GONE)) if path in known else path in present
+            not known[path].has_hash(present.get(path, GONE)) if path in known else path in present
             for path in known.keys() | present.keys()
         )
-        row_hash = next((one.row_hash for one in known.values()), hash_of_files({}))
-        rows_changed = hash_of_files(store) != row_hash or any(one.pending is not None for one in known.values())
+        row_hash = next((one.row_hash for one in known.values()), hash_files({}))
+        rows_changed = hash_files(store) != row_hash or any(one.pending is not None for one in known.values())
         if files_changed and rows_changed and not self._run.settle:
-            path = next(iter(sorted(present or known)), "")
-            self._run.conflict(TYPE, workspace, path.rpartition("/")[0])
+            path = min(present or known)
+            self._run.add_conflict("workspace", workspace, path.rpartition("/")[0])
         elif files_changed and not (rows_changed and self._run.settle == "ours"):
             self._takes.append(workspace)
         elif rows_changed:
             self._writes.append(workspace)
 
     def is_needed(self) -> bool:
-        """Return whether there is anything to do."""
         return bool(self._takes or self._writes)
 
     def count(self, tx: ReadTransaction) -> None:
-        """Count what would happen, for a dry run."""
         for workspace in self._takes:
             self._run.count("taken" if self._files.get(workspace) else "deleted")
         for workspace in self._writes:
             self._write_files(workspace)
 
     def apply(self, tx: Transaction) -> None:
-        """Take workspaces over, then note the files to write."""
         for workspace in self._takes:
             tx.check_cancelled()
             self._take(tx, workspace)
@@ -108,51 +103,52 @@ class WorkSync:
         found = self._files.get(workspace, {})
         present = [workspace] if self._store[workspace] else []
         if not found:
-            delete_workspace(tx, workspace)
+            delete_reasoning_and_tasks(tx, workspace)
             self._run.count("deleted")
-            self._run.remove_state(FAMILY, workspace)
+            self._run.states[FAMILY, workspace] = []
             return
         try:
             incoming = self._read(tx, workspace, found)
         except (InvalidRow, MossError, UnicodeDecodeError) as error:
-            path = next(iter(sorted(found)))
-            self._run.skipped[path] = str(getattr(error, "message", error))[:300]
+            self._run.skipped[min(found)] = str(getattr(error, "message", error))[:300]
             return
         incoming.write(tx, "replace", present)
         incoming.advance_counters(tx)
         self._run.count("taken")
         self._store[workspace] = WorkspaceFiles.of(tx, workspace).files()
-        self._keep(workspace)
+        self._save_hashes(workspace)
 
-    def _read(self, tx: Transaction, workspace: str, found: dict[str, FoundFile]) -> Workspaces:
+    def _read(self, tx: Transaction, workspace: str, found: dict[str, FolderFile]) -> Workspaces:
         """Return the rows of a workspace's files; raise if they are invalid or contradict each other."""
-        revisions = _revisions(tx, workspace)
+        rows = tx.stream("select id, revision from tasks where workspace_norm = :workspace", {"workspace": workspace})
+        revisions = {task_id: revision + 1 for task_id, revision in rows}  # a store counts its own changes
         incoming = Workspaces()
         for path, one in sorted(found.items()):
             content = one.content if one.content is not None else self._run.scan.content(path)
-            name = workspace_files.table_of(path)
+            name = reasoning_task_files.table_at_path(path)
             assert name is not None
             try:
-                for number, values in workspace_files.parse_rows(name, content.decode("utf-8"), workspace, revisions):
+                for number, values in reasoning_task_files.parse_rows(
+                    name, content.decode("utf-8"), workspace, revisions
+                ):
                     incoming.add(name, values, f"{path} line {number}")
             except InvalidRow as problem:
                 raise InvalidRow(f"{path}: {problem}") from None
-            self._run.look_for_secrets(path, content)
+            self._run.find_secrets(path, content)
         incoming.check()
         return incoming
 
-    def _keep(self, workspace: str) -> None:
-        """Store the current hashes of the files."""
-        row_hash = hash_of_files(self._store[workspace])
-        self._run.remember[FAMILY, workspace] = [
-            Remembered(FAMILY, workspace, path, workspace, one.hash, None, row_hash, 0)
+    def _save_hashes(self, workspace: str) -> None:
+        row_hash = hash_files(self._store[workspace])
+        self._run.states[FAMILY, workspace] = [
+            SyncState(FAMILY, workspace, path, workspace, one.hash, None, row_hash, 0)
             for path, one in self._files.get(workspace, {}).items()
         ]
 
     def _write_files(self, workspace: str) -> None:
-        known, found, run = self._memory.get(workspace, {}), self._files.get(workspace, {}), self._run
+        known, found, run = self._states.get(workspace, {}), self._files.get(workspace, {}), self._run
         store = self._store[workspace]
-        row_hash = hash_of_files(store)
+        row_hash = hash_files(store)
         begun, settled = [], []
         changed: list[str] = []
         for path in sorted(store.keys() | found.keys() | known.keys()):
@@ -160,24 +156,18 @@ class WorkSync:
             after = digest(store[path]) if path in store else GONE
             if present != after:
                 changed.append(path)
-            begun.append(Remembered(FAMILY, workspace, path, workspace, present, after, row_hash, 0))
+            begun.append(SyncState(FAMILY, workspace, path, workspace, present, after, row_hash, 0))
             if path in store:
-                settled.append(Remembered(FAMILY, workspace, path, workspace, after, None, row_hash, 0))
+                settled.append(SyncState(FAMILY, workspace, path, workspace, after, None, row_hash, 0))
         if any(run.scan.is_blocked(path) for path in changed):
             return
         for path in changed:
             present = found[path].hash if path in found else GONE
             if path in store:
                 run.write(path, store[path], present)
-                run.look_for_secrets(path, store[path])
+                run.find_secrets(path, store[path])
             else:
                 run.remove(path, present)
         run.count("written" if store else "deleted")
-        run.remember[FAMILY, workspace] = begun
-        run.settled[FAMILY, workspace] = settled
-
-
-def _revisions(tx: ReadTransaction, workspace: str) -> dict[str, int]:
-    """Return the next revision of each task: those of a store count its own changes."""
-    rows = tx.stream("select id, revision from tasks where workspace_norm = :workspace", {"workspace": workspace})
-    return {task_id: revision + 1 for task_id, revision in rows}
+        run.states[FAMILY, workspace] = begun
+        run.states_after_write[FAMILY, workspace] = settled

@@ -43,7 +43,7 @@ class WorkspaceFiles:
         used = NumbersInUse()
         for name, found in rows.items():
             for values in found:
-                _TABLES[name][1].moved(values, used)
+                _TABLES[name][1].renumber(values, used)
         self._numbers = {series: sorted(some) for series, some in sorted(used.found.items())}
 
     @classmethod
@@ -57,7 +57,6 @@ class WorkspaceFiles:
         return cls(workspace, rows)
 
     def count(self, folder: str) -> int:
-        """Return the number of rows in a folder."""
         return sum(len(rows) for name, rows in self._rows.items() if _TABLES[name][0] == folder and name != ORIGINS)
 
     def files(self) -> dict[str, bytes]:
@@ -68,8 +67,9 @@ class WorkspaceFiles:
         for name, rows in self._rows.items():
             folder, table = _TABLES[name]
             if rows:
-                lines = [_encode(table.line(table.moved(values, ranks), *_without(table))) for values in rows]
-                found[path_of(folder, self.workspace, name)] = "".join(lines).encode()
+                left_out = (table.workspace, REVISION) if name == "tasks" else (table.workspace,)
+                lines = [_encode_line(table.line(table.renumber(values, ranks), *left_out)) for values in rows]
+                found[table_path(folder, self.workspace, name)] = "".join(lines).encode()
         return found
 
     def numbers(self) -> Line:
@@ -82,12 +82,11 @@ class WorkspaceFiles:
         }
 
 
-def path_of(folder: str, workspace: str, table: str) -> str:
-    """Return the path of a table's file."""
+def table_path(folder: str, workspace: str, table: str) -> str:
     return f"{folder}/{encode_name(workspace)}/{table}{SUFFIX}"
 
 
-def table_of(path: str) -> str | None:
+def table_at_path(path: str) -> str | None:
     """Return the table of a file, or None if it is no file of a workspace."""
     folder, _, rest = path.partition("/")
     workspace, _, name = rest.partition("/")
@@ -95,13 +94,9 @@ def table_of(path: str) -> str | None:
     return None if found is None or found[0] != folder else name.removesuffix(SUFFIX)
 
 
-def _without(table: Table) -> tuple[str, ...]:
-    return (table.workspace, *((REVISION,) if table.name == "tasks" else ()))
-
-
-def _encode(line: Line) -> str:
-    given = {key: value for key, value in line.items() if value is not None and not (key == "tags" and value == [])}
-    return json.dumps(given, ensure_ascii=False) + "\n"
+def _encode_line(line: Line) -> str:
+    fields = {key: value for key, value in line.items() if value is not None and not (key == "tags" and value == [])}
+    return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
 def parse_rows(name: str, content: str, workspace: str, revisions: dict[str, Any]) -> Iterator[tuple[int, Values]]:
@@ -110,7 +105,6 @@ def parse_rows(name: str, content: str, workspace: str, revisions: dict[str, Any
     A task whose revision is unknown gets 1.
     """
     table = _TABLES[name][1]
-    check = reasoning.check if _TABLES[name][0] == REASONING else task.check
     for number, raw in enumerate(content.split("\n"), 1):
         if not raw.strip():
             continue
@@ -123,7 +117,6 @@ def parse_rows(name: str, content: str, workspace: str, revisions: dict[str, Any
             if name == "tasks":
                 line[REVISION] = revisions.get(str(line.get("id")), 1)
             values = table.read(line)
-            check(name, values)
         except (ValueError, RecursionError):
             raise InvalidRow(f"line {number} is no JSON") from None
         except InvalidRow as problem:
@@ -139,7 +132,7 @@ def in_store_numbers(rows: Rows, numbers: Line | None, first: dict[str, int]) ->
     used = NumbersInUse()
     for name, found in rows.items():
         for values in found:
-            _TABLES[name][1].moved(values, used)
+            _TABLES[name][1].renumber(values, used)
     known = (numbers or {}).get("numbers") or {}
     tables = {}
     for series, ranks in used.found.items():
@@ -150,7 +143,7 @@ def in_store_numbers(rows: Rows, numbers: Line | None, first: dict[str, int]) ->
             tables[series] = {rank: first.get(series, 0) + rank for rank in ranks}
         first[series] = max(first.get(series, 0), *tables[series].values())
     move = Ranks(tables)
-    moved = {name: [_TABLES[name][1].moved(values, move) for values in found] for name, found in rows.items()}
+    moved = {name: [_TABLES[name][1].renumber(values, move) for values in found] for name, found in rows.items()}
     ids = (numbers or {}).get("conflict_ids") or []
     conflicts = moved.get("graph_conflicts", [])
     if len(ids) == len(conflicts):
