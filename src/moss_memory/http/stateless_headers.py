@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from typing import Any
 
 from moss_memory.mcp.messages import (
     HEADER_MISMATCH,
@@ -18,39 +19,26 @@ from moss_memory.mcp.messages import (
     UNSUPPORTED_VERSION,
     Failure,
     failure,
-    id_text,
-    usable_id,
 )
-from moss_memory.mcp.protocol import STATELESS_VERSION, VERSION_KEY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from moss_memory.mcp.protocol import STATELESS_VERSION, VERSION_KEY, id_text
 
 CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities"
 _NAME_FIELDS = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-_STATUS = {
-    PARSE_ERROR: 400,
-    INVALID_REQUEST: 400,
-    INVALID_PARAMS: 400,
-    HEADER_MISMATCH: 400,
-    UNSUPPORTED_VERSION: 400,
-    METHOD_NOT_FOUND: 404,
-}
+_BAD_REQUEST = (PARSE_ERROR, INVALID_REQUEST, INVALID_PARAMS, HEADER_MISMATCH, UNSUPPORTED_VERSION)
+_STATUS = {METHOD_NOT_FOUND: 404, **dict.fromkeys(_BAD_REQUEST, 400)}
 _ENCODED = ("=?base64?", "?=")
 _REMOVED_METHODS = ("initialize", "ping", "resources/subscribe", "resources/unsubscribe")
 """Methods that this era no longer has."""
 
 
-def status_of(answer: bytes) -> int:
-    """Return the HTTP status of a response in this era."""
+def http_status(answer: bytes) -> int:
     return _STATUS.get(answer.code, 200) if isinstance(answer, Failure) else 200
 
 
-def refusal(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | None:
+def header_mismatch(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | None:
     """Return the refusal of a request whose headers contradict its body; None if they agree."""
     key = message.get("id")
-    key_text = id_text(key) if usable_id(key) else NO_ID
+    key_text = id_text(key) or NO_ID
     params = message.get("params")
     meta = params.get("_meta") if isinstance(params, dict) else None
     missing = [key for key in (VERSION_KEY, CAPABILITIES_KEY) if not isinstance(meta, dict) or key not in meta]
@@ -72,8 +60,7 @@ def refusal(message: dict[str, Any], headers: dict[bytes, bytes]) -> Failure | N
     return None
 
 
-def unsupported(version: str) -> Failure:
-    """Return the refusal of an unknown protocol version."""
+def unsupported_version(version: str) -> Failure:
     data = {"supported": [STATELESS_VERSION], "requested": version[:100]}
     return failure(NO_ID, UNSUPPORTED_VERSION, "Unsupported protocol version", data)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from moss_memory.errors import MossError
 
-from .fence import quoted
+from .text_fence import quote_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _TIMEOUT_S = 2.0
 
 def quote_name(name: str) -> str:
     """Return a name, which others chose, in quotes on one line and short."""
-    return quoted(name, _NAME_CHARS)
+    return quote_line(name, _NAME_CHARS)
 
 
 class Situation:

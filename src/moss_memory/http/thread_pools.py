@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, TypeVar
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, TypeVar
-
-    Result = TypeVar("Result")
+Result = TypeVar("Result")
 
 FAST_THREADS = 8
 SLOW_THREADS = 5
@@ -25,7 +22,6 @@ class Pool:
         self._pending: set[Future[Any]] = set()
 
     def run(self, function: Callable[[], Result], *, slow: bool = False) -> asyncio.Future[Result]:
-        """Run a function on a thread and return a future of its result."""
         future = (self._slow if slow else self._fast).submit(function)
         self._pending.add(future)
         future.add_done_callback(self._pending.discard)
@@ -37,9 +33,7 @@ class Pool:
 
 
 POOL = Pool()
-"""The threads of this process."""
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any, **named: Any) -> Result:
-    """Run a function that uses the store on a thread of the pool."""
     return await POOL.run(lambda: function(*arguments, **named))

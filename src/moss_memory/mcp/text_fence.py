@@ -35,7 +35,7 @@ class Fence:
         return f"BEGIN {self._boundary}\n{escape_text(text).removesuffix(chr(10))}\nEND {self._boundary}"
 
 
-def quoted(text: str, max_chars: int = _TITLE_MAX_CHARS) -> str:
+def quote_line(text: str, max_chars: int = _TITLE_MAX_CHARS) -> str:
     """Return a text in quotes on one line, at most `max_chars` long between them, invisible characters as escapes."""
     line = " ".join(text.split())
     shown = escape_json(json.dumps(line[: max_chars + 1], ensure_ascii=False))[1:-1]
@@ -47,7 +47,7 @@ def quoted(text: str, max_chars: int = _TITLE_MAX_CHARS) -> str:
 def origin(capsule: dict[str, Any]) -> str:
     """Return the time at which a capsule was saved and its source, if it has one."""
     source = capsule.get("source")
-    named = quoted(source, _SOURCE_MAX_CHARS) if source else "unknown"
+    named = quote_line(source, _SOURCE_MAX_CHARS) if source else "unknown"
     return f"saved {_utc(capsule['updated_at'])}, source {named}"
 
 

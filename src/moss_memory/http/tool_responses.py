@@ -1,29 +1,23 @@
-"""One request and its response: JSON, or an event stream for a slow call with progress."""
+"""Tool calls on the pool and their responses: JSON, or an event stream for a slow call with progress."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
+
+from starlette.types import Receive, Scope, Send
 
 from moss_memory.mcp.background_index import Indexing
+from moss_memory.mcp.protocol import ToolCall
 from moss_memory.mcp.scheduler import run_call
+from moss_memory.mcp.server_context import ServerContext
 
 from .metrics import METRICS
-from .pool import POOL
-from .send_response import JSON, send_response
-from .sse import Stream, event, pump, send_headers, wait_disconnect
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from starlette.types import Receive, Scope, Send
-
-    from moss_memory.mcp.protocol import ToolCall
-    from moss_memory.mcp.server_context import ServerContext
-
-    from .send_response import Headers
-    from .token_registry import Access
+from .send_response import JSON, Headers, send_response
+from .sse import Stream, format_event, send_headers, wait_disconnect
+from .thread_pools import POOL
+from .token_registry import Access
 
 WATCH_DELAY_S = 0.05
 """Delay before a running call checks if its client is still connected."""
@@ -59,20 +53,16 @@ class ResponseWriter:
         self.scope = scope
         self.access = access
         """The token of the request."""
-        self._receive = receive
-        self._send = send
+        self.receive = receive
+        self.send = send
         self.streams = streams
 
     async def answer(self, answer: bytes | None, *, status: int = 200, headers: Headers = ()) -> None:
         """Send a response, or status 202 if there is none."""
         if answer is None:
-            await send_response(self._send, 202)
+            await send_response(self.send, 202)
         else:
-            await send_response(self._send, status, answer, kind=JSON, headers=headers)
-
-    async def pump(self, stream: Stream) -> None:
-        """Send a stream until it ends or the client disconnects."""
-        await pump(stream, self._receive, self._send)
+            await send_response(self.send, status, answer, kind=JSON, headers=headers)
 
     async def run(self, runner: Runner, call: ToolCall) -> None:
         """Run a tool call and send its response; a disconnect cancels it."""
@@ -99,14 +89,14 @@ class ResponseWriter:
         is_started = False
         while (part := await stream.next()) is not None:
             if not is_started:
-                await send_headers(self._send)
+                await send_headers(self.send)
                 is_started = True
-            await self._send({"type": "http.response.body", "body": part, "more_body": True})
+            await self.send({"type": "http.response.body", "body": part, "more_body": True})
         if is_started:
-            await self._send({"type": "http.response.body", "body": event(answer.result())})
+            await self.send({"type": "http.response.body", "body": format_event(answer.result())})
         else:
             await self.answer(answer.result())
 
     async def _cancel_on_disconnect(self, call: ToolCall) -> None:
-        await wait_disconnect(self._receive)
+        await wait_disconnect(self.receive)
         call.cancelled = True
