@@ -1,8 +1,9 @@
-"""`moss export --all`, `moss export -` and `moss import FOLDER`: folders and streams instead of one file."""
+"""`moss export` and `moss import`: folders and streams, besides the one file of the tools."""
 
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 
 from moss_memory.cli.args.usage_error import UsageError
 from moss_memory.cli.render.output import STDOUT as TERMINAL
@@ -10,11 +11,13 @@ from moss_memory.cli.render.output import answer, is_terminal, progress_for, sho
 from moss_memory.errors import MossError, invalid_request
 from moss_memory.store import Store
 
+from .command_request import load_settings, request_of
 from .signals import InterruptHandler
+from .tool import execute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from moss_memory.cli.args.command import Command, CommandRequest
@@ -24,34 +27,57 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 
-def run_moving(command: Command, request: CommandRequest, config: Config) -> int | None:
-    """Export or import a folder or stream; return None if the request is for the tool."""
+def export(command: Command, words: list[str], home: str | None) -> int:
+    """Export into a folder, to stdout, or by the tool into one file."""
+    request = request_of(command, words, home)
+    if request is None:
+        return 0
+    config = load_settings(request.extras.get("home", home))
     path = request.arguments.get("path", "")
-    is_folder = os.path.isdir(os.path.expanduser(path))
-    try:
-        if command.operation.name == "capsule_import":
-            if not path.endswith(".jsonl") and path and not os.path.lexists(os.path.expanduser(path)):
-                raise invalid_request(
-                    f"{path} is not there; give a folder that `moss export --all` wrote, or a .jsonl file"
-                )
-            return _import(request, config) if is_folder else None
+    with _reworded_errors(command, request, config):
         if "all" in request.extras or "salvage" in request.extras:
-            return _export(command, request, config)
+            return _export_folder(command, request, config)
         if "with_history" in request.extras:
             raise UsageError("--with-history goes with --all FOLDER", command=command.words)
         if path == STDOUT:
             return _stream(command, request, config)
+    if os.path.isdir(os.path.expanduser(path)):
+        raise UsageError(f"{path} is a folder; --all {path} writes everything into it", command=command.words)
+    return execute(command, request, config)
+
+
+def import_(command: Command, words: list[str], home: str | None) -> int:
+    """Import a folder, or by the tool one file."""
+    request = request_of(command, words, home)
+    if request is None:
+        return 0
+    config = load_settings(request.extras.get("home", home))
+    if "max_bytes" in request.extras:
+        config = config.replace(import_max_bytes=int(request.extras["max_bytes"]))
+    path = os.path.expanduser(request.arguments["path"])
+    with _reworded_errors(command, request, config):
+        if not path.endswith(".jsonl") and path and not os.path.lexists(path):
+            raise invalid_request(
+                f"{request.arguments['path']} is not there; give a folder that `moss export --all` wrote, or a .jsonl "
+                "file"
+            )
+        if os.path.isdir(path):
+            return _import_folder(request, config)
+    return execute(command, request, config)
+
+
+@contextmanager
+def _reworded_errors(command: Command, request: CommandRequest, config: Config) -> Iterator[None]:
+    try:
+        yield
     except MossError as error:
         from moss_memory.cli.render.error_text import reword
 
         reword(error, command, request, config)
         raise
-    if is_folder:
-        raise UsageError(f"{path} is a folder; --all {path} writes everything into it", command=command.words)
-    return None
 
 
-def _import(request: CommandRequest, config: Config) -> int:
+def _import_folder(request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import import_folder
 
     with InterruptHandler(import_folder) as interruptions, Store(config, actor="cli") as store:
@@ -62,7 +88,7 @@ def _import(request: CommandRequest, config: Config) -> int:
     return 0
 
 
-def _export(command: Command, request: CommandRequest, config: Config) -> int:
+def _export_folder(command: Command, request: CommandRequest, config: Config) -> int:
     from moss_memory.transfer.transfer_calls import SALVAGED, export_folder
 
     option = "--all" if "all" in request.extras else "--salvage"
@@ -105,7 +131,7 @@ def _run_with_progress(
 
 def _stream(command: Command, request: CommandRequest, config: Config) -> int:
     if "table" in request.extras:
-        raise UsageError("--table and - both say how to show the capsules", command=command.words)
+        raise UsageError("--table and - contradict each other", command=command.words)
     arguments = {name: value for name, value in request.arguments.items() if name != "path"}
     with Store(config, actor="cli") as store:
         store.export_lines(show_lines, **arguments)
