@@ -1,4 +1,4 @@
-"""Capsules put in by plain SQL under the real schema, and a slow model of a search to compare with."""
+"""Capsules inserted by plain SQL into the real schema, and a reference implementation of a search."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 
 import apsw
 
-from moss_memory.search.hits import Hits
-from moss_memory.search.query import parse
-from moss_memory.search.request import SearchRequest
+from moss_memory.search.query import parse_query
+from moss_memory.search.request import Hits, SearchRequest
 from moss_memory.search.tokens import STOP_WORDS, question_words, stems_of, words_in
 from moss_memory.storage.sqlite.functions import prepare
 from moss_memory.storage.sqlite.schema_migrations import migrations_after
-from moss_memory.storage.sqlite.word_search import by_words
+from moss_memory.storage.sqlite.search_index import by_words
 
 
-class Shelf:
-    """Capsules in a database, put in by plain SQL."""
+class CapsuleDatabase:
+    """Capsules in a database, inserted by plain SQL."""
 
     def __init__(self, path: str = ":memory:") -> None:
         self.connection = apsw.Connection(path)
@@ -28,7 +27,7 @@ class Shelf:
 
     def put(self, text: str, *, title: str | None = None, name: str | None = None, workspace: str = "w",
             deleted: bool = False, run_id: str | None = None, updated_at: int | None = None) -> int:  # fmt: skip
-        """Stores a capsule and answers its row."""
+        """Insert a capsule and return its row."""
         row = len(self.texts) + 1
         self.connection.execute(
             "insert into capsules (row_id, id, workspace_raw, workspace_norm, name_raw, name_norm, title, capsule_text,"
@@ -52,20 +51,20 @@ class Shelf:
     def search(
         self, text: str, *, limit: int = 100, sources: tuple[str, ...] = ("capsule",), now: int = 0, **filters: Any
     ) -> Hits:
-        return by_words(self.connection, SearchRequest(parse(text), sources=sources, limit=limit, **filters), now)
+        return by_words(self.connection, SearchRequest(parse_query(text), sources=sources, limit=limit, **filters), now)
 
     def find(self, text: str, **options: Any) -> list[int]:
-        """The rows of one page, in order."""
+        """Return the rows of one page, in order."""
         return [hit.document.row for hit in self.search(text, **options).items]
 
 
-def model_of(shelf: Shelf, question: str) -> dict[int, float]:
-    """What a question finds, by looking at every text: row -> its score.
+def model_of(database: CapsuleDatabase, question: str) -> dict[int, float]:
+    """Return the score of each row that a question finds, computed from every text.
 
-    bm25 is counted as FTS5 counts it: over all rows, each form of a word by itself, the filter's words in the length.
+    bm25 is computed as in FTS5: over all rows, each form of a word by itself, the filter's words in the length.
     """
-    texts = {row: (words_in(title), words_in(body)) for row, (title, body) in shelf.texts.items()}
-    filters = dict(shelf.connection.execute("select row_id, search_filter from capsules"))
+    texts = {row: (words_in(title), words_in(body)) for row, (title, body) in database.texts.items()}
+    filters = dict(database.connection.execute("select row_id, search_filter from capsules"))
     length = {row: len(title) + len(body) + len(words_in(filters[row])) for row, (title, body) in texts.items()}
     average = sum(length.values()) / len(length)
     words = question_words(question)

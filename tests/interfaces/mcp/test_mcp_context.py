@@ -15,16 +15,16 @@ from moss_memory.store import Store
 from support.patience import TIMEOUT_S
 
 
-class TellingLock:
-    """A lock that tells when somebody has to wait for it."""
+class ObservedLock:
+    """A lock that sets an event when a thread has to wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.somebody_waits = threading.Event()
+        self.has_waiter = threading.Event()
 
     def __enter__(self) -> None:
         if not self._lock.acquire(blocking=False):
-            self.somebody_waits.set()
+            self.has_waiter.set()
             self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
@@ -32,17 +32,17 @@ class TellingLock:
 
 
 @pytest.mark.parametrize(("slow", "asked"), [("load_config", "tools"), ("Store", "store")])
-def test_who_asks_while_it_is_made_waits_and_gets_the_same(
+def test_concurrent_requests_share_one_instance(
     home: str, monkeypatch: pytest.MonkeyPatch, slow: str, asked: str
 ) -> None:
-    context, lock = ServerContext(home), TellingLock()
+    context, lock = ServerContext(home), ObservedLock()
     monkeypatch.setattr(context, "_lock", lock)
     makes: dict[str, Any] = {"load_config": load_config, "Store": Store}
     made: list[Any] = []
 
     def make(*given: Any, **named: Any) -> Any:
         made.append(makes[slow](*given, **named))
-        assert lock.somebody_waits.wait(TIMEOUT_S), "the second one did not wait for the first"
+        assert lock.has_waiter.wait(TIMEOUT_S), "the second one did not wait for the first"
         return made[-1]
 
     monkeypatch.setattr(module, slow, make)
@@ -53,7 +53,7 @@ def test_who_asks_while_it_is_made_waits_and_gets_the_same(
     context.close()
 
 
-def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
+def test_connections_in_many_threads_share_one_store_and_get_its_warnings_once(
     home: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     Path(home).mkdir()
@@ -74,6 +74,6 @@ def test_connections_in_many_threads_share_one_store_and_hear_its_warnings_once(
     context.close()
 
 
-def test_a_desk_that_was_never_asked_closes_without_making_anything(home: str) -> None:
+def test_an_unused_context_closes_without_creating_files(home: str) -> None:
     ServerContext(home).close()
     assert not Path(home).exists()

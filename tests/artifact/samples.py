@@ -1,4 +1,4 @@
-"""What the tests of artifacts share: a shelf emptied for each test, samples, and what must hold on disk."""
+"""Samples, cleanup and on-disk checks for tests of artifacts."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ FINDING = {
     "concerns": [],
     "confidence": 0.9,
 }
-"""Data that is a valid explorer-finding."""
+"""Valid data of an explorer-finding."""
 
 
 @pytest.fixture(autouse=True)
-def empty_shelf(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No artifact before a test and none after it, also where one server lives through many tests."""
+def no_artifacts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete all artifacts before and after each test, since one server serves many tests."""
     home = request.getfixturevalue("call").home if "call" in request.fixturenames else ""
     forget_artifacts(home)
     yield
@@ -32,7 +32,7 @@ def empty_shelf(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def forget_artifacts(home: str) -> None:
-    """Takes every artifact, and every trace of housekeeping, out of a store behind its back."""
+    """Delete every artifact and housekeeping row directly in the database."""
     if home:
         with Beside(home) as beside:
             if beside.engine.exists():
@@ -40,18 +40,18 @@ def forget_artifacts(home: str) -> None:
 
 
 def put(call: Door, name: str | None = None, **fields: Any) -> str:
-    """Stores an artifact and returns its id."""
+    """Store an artifact and return its id."""
     stored: str = call("artifact_store", **{"kind": "freeform", "data": {"n": 1}, "name": name, **fields})["id"]
     return stored
 
 
 def listed_names(call: Door, **arguments: Any) -> list[Any]:
-    """The names a list shows, in its order."""
+    """Return the names of a list, in its order."""
     return call.names("artifact_list", **arguments)
 
 
 def check_artifacts(home: object) -> None:
-    """Asserts that file, index and rows agree, and that every row has a place of its own in the order of changes."""
+    """Assert that file, index and rows agree, and that no active name and no event number is used twice."""
     with Beside(home) as beside:
         assert beside.problems() == []
         twice = beside.rows(
