@@ -1,4 +1,4 @@
-"""A store of capsules whose words follow Zipf's law."""
+"""A store of capsules; the frequencies of their words follow Zipf's law."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ BODY_CHARS = 1000
 TITLE_WORDS = 4
 
 
-def opened(rows: int) -> tuple[apsw.Connection, list[str]]:
-    """A store of so many capsules, and its vocabulary, the most common word first."""
+def open_database(rows: int) -> tuple[apsw.Connection, list[str]]:
+    """Open a store with this number of capsules; return it with its words, the most common first."""
 
     def build(folder: str) -> None:
         connection = apsw.Connection(os.path.join(folder, "moss.db"))
@@ -36,7 +36,7 @@ def opened(rows: int) -> tuple[apsw.Connection, list[str]]:
 
 
 def fill(connection: apsw.Connection, rows: int) -> None:
-    """Fills a new database; every fiftieth capsule is deleted."""
+    """Create the tables and insert the capsules; every fiftieth is a deleted one."""
     chance = random.Random(7)  # noqa: S311
     words = vocabulary(chance)
     weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(words))))
@@ -62,8 +62,8 @@ def fill(connection: apsw.Connection, rows: int) -> None:
 
 
 def vocabulary(chance: random.Random) -> list[str]:
-    """Words that no stemmer touches much, in a fixed order."""
-    found: dict[str, None] = {}
-    while len(found) < VOCABULARY:
-        found["".join(chance.choices(SYLLABLES, k=chance.randint(2, 4)))] = None
-    return list(found)
+    """Return made-up words, always the same; stemming changes few of them."""
+    words: dict[str, None] = {}
+    while len(words) < VOCABULARY:
+        words["".join(chance.choices(SYLLABLES, k=chance.randint(2, 4)))] = None
+    return list(words)

@@ -1,16 +1,16 @@
-"""Plain questions over 100,000 capsules, against the bare FTS5 query of the same words with its count."""
+"""Plain questions over 100,000 capsules, compared with the bare FTS5 query of the same words and its count."""
 
 from __future__ import annotations
 
 import apsw
 
-from moss_memory.search.query import parse
+from moss_memory.search.query import parse_query
 from moss_memory.search.ranking import TITLE_WEIGHT
 from moss_memory.search.request import SearchRequest
-from moss_memory.storage.sqlite.word_search import Question, by_words
+from moss_memory.storage.sqlite.search_index import SqliteWordQuery, by_words
 
-from .filled import opened
 from .measure import Line, medians_us, worst_line
+from .zipf_store import open_database
 
 ROWS = 100_000
 MANY = 10_000
@@ -30,7 +30,7 @@ QUESTIONS: dict[str, tuple[int, ...]] = {
     "8 rare": (6000, 8000, 10000, 12000, 14000, 16000, 18000, 22000),
     "1 rare": (15000,),
 }
-"""Name of a question -> the ranks of its words, 0 being the most common."""
+"""Name of a question -> the ranks of its words; 0 is the most common word."""
 
 COUNT = "select count(*) from search_index where search_index match ?"
 BEST = (
@@ -39,38 +39,33 @@ BEST = (
 )
 
 
-def compared(connection: apsw.Connection, words: list[str], rounds: int) -> tuple[float, float, int]:
-    """The microseconds of Moss and of the bare query for one question, and how many capsules match."""
-    query = parse(" ".join(words))
+def compare_question(connection: apsw.Connection, words: list[str], rounds: int) -> tuple[float, float, int]:
+    """Return the times of Moss and of the bare query in microseconds, and the number of matches."""
+    query = parse_query(" ".join(words))
     request = SearchRequest(query, sources=("capsule",), limit=20)
-    match = " OR ".join(f'"{form}"' for form in Question(connection, query.words).forms())
+    match = " OR ".join(f'"{form}"' for form in SqliteWordQuery(connection, query).forms())
 
     def bare() -> None:
         connection.execute(COUNT, (match,)).fetchall()
         connection.execute(BEST, (match,)).fetchall()
 
-    ours, naive = medians_us(lambda: by_words(connection, request, 0), bare, rounds=rounds, warm_up=1)
-    return ours, naive, by_words(connection, request, 0).total
+    searched, queried = medians_us(lambda: by_words(connection, request, 0), bare, rounds=rounds, warm_up=1)
+    return searched, queried, by_words(connection, request, 0).total
 
 
-def lines(rounds: int = 15) -> list[Line]:
-    """The worst question that few capsules match, and the worst that many do."""
-    connection, words = opened(ROWS)
+def run(rounds: int = 15) -> list[Line]:
+    """Return the worst question with at most 10,000 matches and the worst of the others."""
+    connection, words = open_database(ROWS)
     few: dict[str, tuple[float, float]] = {}
     many: dict[str, tuple[float, float]] = {}
     for name, ranks in QUESTIONS.items():
-        ours, naive, matches = compared(connection, [words[rank] for rank in ranks], rounds)
-        (few if matches <= MANY else many)[f"{name}, {matches:,} matches"] = (ours, naive)
+        searched, queried, matches = compare_question(connection, [words[rank] for rank in ranks], rounds)
+        (few if matches <= MANY else many)[f"{name}, {matches:,} matches"] = (searched, queried)
     connection.close()
-    what = (
+    title = (
         f"plain question over {ROWS:,} capsules, {{}} matches : the bare FTS5 query of its words by bm25, and its count"
     )
     return [
-        worst_line(what.format(f"up to {MANY:,}"), few, 1.6),
-        worst_line(what.format("more"), many, 3),
+        worst_line(title.format(f"up to {MANY:,}"), few, 1.6),
+        worst_line(title.format("more"), many, 3),
     ]
-
-
-if __name__ == "__main__":
-    for line in lines():
-        print(*line.cells(), sep=" | ")
